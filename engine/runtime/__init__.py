@@ -1,0 +1,1 @@
+"""Whatever runs the model. The only importer of llama_cpp."""

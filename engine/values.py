@@ -1,0 +1,142 @@
+"""Values that cross the seams of the engine. Standard library only; no behaviour beyond their own shape."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from engine.runtime.protocol import AdapterStack, Tokens, Usage
+
+TurnState = Literal["running", "answered", "stopped", "failed", "interrupted"]
+"""`running` becomes `interrupted` when the process died; both failed and interrupted turns can be retried."""
+
+Provenance = Literal["typed", "pasted", "attached", "imported", "tool", "api"]
+"""Where a text came from. Only what the user typed may write memory or teach."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The expert of a turn and why: pinned, follow_up, surface, only_expert, best, current or default."""
+
+    expert: str
+    reason: str
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """Log-probability of each label, in nats; empty when the router was not asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Milliseconds from the start of the turn."""
+
+    route: float = 0.0
+    first_token: float | None = None
+    total: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The tokens of one turn within one view."""
+
+    turn_id: str
+    epoch_id: str
+    tokens: Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """One stretch of a view whose past never changes: a head, then segments."""
+
+    epoch_id: str
+    conversation_id: str
+    expert: str
+    number: int
+    """0 for the first of this view, then rising."""
+    head: Tokens
+    base_hash: str
+    harness_version: str
+    reason: str
+    """Why it began: first, harness, base, folded, or forgotten."""
+    folded_through: str | None = None
+    """The last turn that is no longer read; None when the view begins with the conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What one step read and wrote. The raw material of learning."""
+
+    turn_id: str
+    kind: Literal["route", "answer", "summary"]
+    expert: str
+    prompt: Tokens
+    completion: Tokens
+    adapters: AdapterStack
+    base_hash: str
+    harness_version: str
+    seed: int = 0
+    logprobs: tuple[float, ...] | None = None
+    """One per completion token, in nats, when they were asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a turn ended; written in one transaction."""
+
+    turn_id: str
+    state: TurnState
+    text: str
+    route: Route | None
+    usage: Usage = Usage()
+    """Of the answer alone."""
+    usage_other: Usage = Usage()
+    """Of the route and of summaries."""
+    timing: Timing = Timing()
+    segments: tuple[Segment, ...] = ()
+    traces: tuple[Trace, ...] = ()
+    problem: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecord:
+    """A turn as it is stored. Edits and regenerations are siblings: same parent, another turn."""
+
+    turn_id: str
+    conversation_id: str
+    parent_turn_id: str | None
+    state: TurnState
+    user_text: str
+    answer_text: str
+    """Empty while running; what was said before the stop when stopped."""
+    provenance: Provenance
+    created_at: str
+    """ISO 8601, UTC."""
+    route: Route | None = None
+    usage: Usage = Usage()
+    usage_other: Usage = Usage()
+    timing: Timing = Timing()
+    problem: str = ""
+    hint: str = ""
+    summary: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    conversation_id: str
+    title: str
+    profile: str
+    created_at: str
+    updated_at: str
+    leaf_turn_id: str | None
+    """The end of the branch that is shown and continued."""
+    turn_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """One message that matches a search; `snippet` marks nothing, it is plain text around the first match."""
+
+    conversation_id: str
+    turn_id: str
+    role: Literal["user", "assistant"]
+    title: str
+    snippet: str
+    created_at: str

@@ -1,0 +1,4 @@
+"""One night: from the day's traces to a tested adapter. Torch and peft live only in here.
+
+Axis letters in names: B examples, T tokens, V vocabulary, I inputs, O outputs, r rank.
+"""
