@@ -1,0 +1,240 @@
+"""One SQLite file: checked before it is touched, one writer, one reader per thread, and what its errors mean.
+
+Knows no table but the record of migrations. The file is opened by SQLite alone: closing any other handle to it would
+drop the locks that POSIX gives to the whole process.
+"""
+
+import errno
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from engine.errors import AgentError, DatabaseDamaged, DatabaseTooNew, DiskFull, StoreProblem, UsageProblem
+from engine.store import migrations
+
+BUSY_TIMEOUT_MS = 5000
+ALONE = "ro&immutable=1"
+"""How to open a file that has no side files, so that none are made."""
+
+
+class Database:
+    """Transactions on the writer from any thread, one at a time; reads beside them without waiting."""
+
+    def __init__(self, path: Path, writer: sqlite3.Connection) -> None:
+        self.path = path
+        self._writer = writer
+        self._writing = threading.RLock()
+        self._readers: dict[threading.Thread, sqlite3.Connection] = {}
+        self._registering = threading.Lock()
+        self._is_closed = False
+
+    @classmethod
+    def open(cls, path: Path) -> "Database":
+        """Check the file, then bring its schema up to date. A file that is refused is left as it was.
+
+        Raises: DatabaseTooNew, DatabaseDamaged, DiskFull, StoreProblem.
+        """
+        with attributed(path):
+            _create_private(path)
+            _inspect(path)
+            _make_private(path)
+            writer = _connect(path, "rw")
+            try:
+                _prepare_writer(writer, path)
+                migrations.apply(writer)
+            except BaseException:
+                writer.close()
+                raise
+        return cls(path, writer)
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """The writer, in a transaction that commits at the end or leaves nothing behind."""
+        with self._writing, attributed(self.path):
+            try:
+                self._writer.execute("BEGIN IMMEDIATE")
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException:
+                # SQLite ends the transaction itself after some errors, a full disk among them.
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """This thread's read-only connection; it sees all that is committed."""
+        with attributed(self.path):
+            yield self._reader()
+
+    def backup(self, target: Path) -> None:
+        """Copy the database to the new file `target`, which appears only when it is complete.
+
+        Raises: UsageProblem when `target` exists; DiskFull, StoreProblem.
+        """
+        if target.exists():
+            raise UsageProblem(f"{target} already exists.", "Choose a name that is not in use.")
+        partial = target.with_name(target.name + ".part")
+        with attributed(target):
+            partial.unlink(missing_ok=True)
+            try:
+                _create_private(partial)
+                with closing(sqlite3.connect(partial)) as copy:
+                    self._reader().backup(copy)
+                    copy.execute("PRAGMA journal_mode = DELETE")  # one file, no side files
+                os.replace(partial, target)
+            finally:
+                partial.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Close everything, the writer last, so that it can fold the log into the file. Closing twice is fine."""
+        with self._writing, attributed(self.path):
+            with self._registering:
+                self._is_closed = True
+                for reader in self._readers.values():
+                    reader.close()
+                self._readers.clear()
+            self._writer.close()
+
+    def _reader(self) -> sqlite3.Connection:
+        thread = threading.current_thread()
+        with self._registering:
+            if self._is_closed:
+                raise StoreProblem(f"The database {self.path} is closed.", "Start the program again.")
+            if thread not in self._readers:
+                self._close_readers_of_ended_threads()
+                self._readers[thread] = _connect(self.path, "ro")
+            return self._readers[thread]
+
+    def _close_readers_of_ended_threads(self) -> None:
+        for thread in [thread for thread in self._readers if not thread.is_alive()]:
+            self._readers.pop(thread).close()
+
+
+@contextmanager
+def attributed(path: Path) -> Iterator[None]:
+    """Turn what SQLite and the file system raise into our errors; the only place that does.
+
+    Raises: DiskFull, DatabaseDamaged, StoreProblem, with the cause attached.
+    """
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise _meaning(error, path) from error
+
+
+def _meaning(error: sqlite3.Error | OSError, path: Path) -> AgentError:
+    if isinstance(error, OSError):
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return _disk_full(path)
+        return StoreProblem(f"{path} cannot be used: {error.strerror}.", _PERMISSION_HINT)
+    # The low byte is the kind of error, the rest its details; misuse such as a closed connection has no code.
+    match getattr(error, "sqlite_errorcode", 0) & 0xFF:
+        case sqlite3.SQLITE_FULL:
+            return _disk_full(path)
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return _damaged(path, str(error))
+        case sqlite3.SQLITE_IOERR:
+            return StoreProblem(
+                f"The disk that holds {path} failed: {error}.",
+                "Check the disk and its free space, then try again; everything saved before is still there.",
+            )
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreProblem(f"Another program is using {path}.", "Close that program and try again.")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return StoreProblem(f"{path} cannot be used: {error}.", _PERMISSION_HINT)
+        case _:
+            return StoreProblem(f"The database {path} refused: {error}.", "Start the program again and try once more.")
+
+
+_PERMISSION_HINT = "Make sure that you may read and write this file and its folder, or choose another one with --home."
+
+
+def _disk_full(path: Path) -> DiskFull:
+    return DiskFull(
+        f"The disk that holds {path} is full.", "Free some space and try again; everything saved before is still there."
+    )
+
+
+def _damaged(path: Path, detail: str) -> DatabaseDamaged:
+    return DatabaseDamaged(
+        f"{path} is damaged or is not a database: {detail}.",
+        "It was left as it is. Move it and the files beside it that begin with its name to a safe place, "
+        "then put a backup there or start with an empty history.",
+    )
+
+
+def _create_private(path: Path) -> None:
+    """Make an empty file that only its owner may read, unless there is one. SQLite gives its side files equal modes."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        if not path.is_file():
+            raise StoreProblem(f"{path} is not a file.", "Choose another folder with --home.") from None
+
+
+def _make_private(path: Path) -> None:
+    if os.name == "posix" and path.stat().st_mode & 0o077:
+        path.chmod(0o600)
+
+
+def _inspect(path: Path) -> None:
+    """Refuse a file that is damaged, another program's or newer than this program, without changing a byte of it."""
+    mode = _mode_that_leaves_it_alone(path)
+    with closing(_connect(path, mode)) as connection:
+        had = migrations.applied(connection)
+        if had is None:
+            raise StoreProblem(f"{path} is the database of another program.", "Choose another folder with --home.")
+        if unknown := sorted(had - migrations.known()):
+            raise DatabaseTooNew(
+                f"{path} was written by a newer version of this program (it has {unknown[-1]}).",
+                "Update the program; the database was left untouched.",
+            )
+        # SQLite reads a last page that is cut short as if it ended in zeros.
+        if mode == ALONE and path.stat().st_size < _size_bytes(connection):
+            raise _damaged(path, "its end is missing")
+        (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        if verdict != "ok":
+            raise _damaged(path, verdict)
+
+
+def _mode_that_leaves_it_alone(path: Path) -> str:
+    if path.with_name(path.name + "-wal").exists():
+        return "ro"  # part of the content is in the log, which reading does not change
+    if path.with_name(path.name + "-journal").exists():
+        return "rw"  # an interrupted first start, which only a writer can undo
+    return ALONE
+
+
+def _size_bytes(connection: sqlite3.Connection) -> int:
+    (pages,), (page_bytes,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
+    return int(pages * page_bytes)
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    """Statements commit one by one unless a transaction is begun."""
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=BUSY_TIMEOUT_MS / 1000,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    connection.execute("PRAGMA temp_store = MEMORY")  # messages do not belong into the system's temporary files
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _prepare_writer(writer: sqlite3.Connection, path: Path) -> None:
+    (journal_mode,) = writer.execute("PRAGMA journal_mode = WAL").fetchone()
+    if journal_mode != "wal":
+        raise StoreProblem(
+            f"The file system of {path} does not support write-ahead logs.",
+            "Choose a folder on a local disk with --home.",
+        )
+    writer.execute("PRAGMA synchronous = FULL")
+    writer.execute("PRAGMA foreign_keys = ON")

@@ -1,0 +1,175 @@
+"""The schema, as named steps that are only ever added to.
+
+A step that has landed is never edited; a change is a new step. Each runs in one transaction with the record that it
+ran, so that a process killed at any point leaves the old schema or the new one. No step may use `executescript`,
+which commits what came before it.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+
+from sqlite_utils import Database as MigrationDatabase
+from sqlite_utils import Migrations
+
+MIGRATIONS = Migrations("macaron")
+
+
+def apply(connection: sqlite3.Connection, migrations: Migrations = MIGRATIONS) -> None:
+    """Bring the database up to today's schema."""
+    # Plugins that other programs registered for sqlite-utils have no business in this database.
+    database = MigrationDatabase(connection, execute_plugins=False)
+    with database.atomic():
+        migrations.ensure_migrations_table(database)
+    migrations.apply(database)
+
+
+def known(migrations: Migrations = MIGRATIONS) -> frozenset[str]:
+    """The names of all steps this version has."""
+    in_memory = MigrationDatabase(memory=True, execute_plugins=False)
+    try:
+        return frozenset(step.name for step in migrations.pending(in_memory))
+    finally:
+        in_memory.close()
+
+
+def applied(connection: sqlite3.Connection, migrations: Migrations = MIGRATIONS) -> frozenset[str] | None:
+    """The names of the steps that this database has had, also unknown ones; None when it is another program's."""
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if migrations.migrations_table not in tables:
+        return None if tables else frozenset()
+    names = frozenset(
+        name
+        for (name,) in connection.execute(
+            f"SELECT name FROM {migrations.migrations_table} WHERE migration_set = ?", [migrations.name]
+        )
+    )
+    return None if not names and len(tables) > 1 else names
+
+
+def _execute(database: MigrationDatabase, statements: Iterable[str]) -> None:
+    for statement in statements:
+        database.conn.execute(statement)
+
+
+@MIGRATIONS()
+def m001_conversations_are_trees_of_turns(database: MigrationDatabase) -> None:
+    # Keys that name the conversation too keep parents and leaves within it.
+    _execute(
+        database,
+        [
+            """
+            CREATE TABLE conversations (
+                conversation_id TEXT PRIMARY KEY NOT NULL,
+                title TEXT NOT NULL,
+                profile TEXT NOT NULL,
+                created_at TEXT NOT NULL,
+                updated_at TEXT NOT NULL,
+                leaf_turn_id TEXT,
+                FOREIGN KEY (conversation_id, leaf_turn_id) REFERENCES turns (conversation_id, turn_id)
+            )
+            """,
+            """
+            CREATE TABLE turns (
+                turn_id TEXT PRIMARY KEY NOT NULL,
+                conversation_id TEXT NOT NULL REFERENCES conversations (conversation_id),
+                parent_turn_id TEXT,
+                state TEXT NOT NULL,
+                created_at TEXT NOT NULL,
+                closed_at TEXT,
+                expert TEXT,
+                route_reason TEXT,
+                route_scores TEXT,
+                usage TEXT,
+                usage_other TEXT,
+                timing TEXT,
+                problem TEXT NOT NULL DEFAULT '',
+                hint TEXT NOT NULL DEFAULT '',
+                UNIQUE (conversation_id, turn_id),
+                FOREIGN KEY (conversation_id, parent_turn_id) REFERENCES turns (conversation_id, turn_id)
+            )
+            """,
+            """
+            CREATE TABLE messages (
+                message_id INTEGER PRIMARY KEY,
+                turn_id TEXT NOT NULL REFERENCES turns (turn_id),
+                role TEXT NOT NULL,
+                text TEXT NOT NULL,
+                provenance TEXT,
+                created_at TEXT NOT NULL
+            )
+            """,
+            "CREATE INDEX conversations_by_update ON conversations (updated_at, conversation_id)",
+            "CREATE INDEX turns_by_parent ON turns (parent_turn_id, conversation_id)",
+            "CREATE INDEX turns_running ON turns (state) WHERE state = 'running'",
+            "CREATE UNIQUE INDEX messages_by_turn ON messages (turn_id, role)",
+        ],
+    )
+
+
+@MIGRATIONS()
+def m002_views_keep_their_tokens(database: MigrationDatabase) -> None:
+    # Numbers of epochs are not unique within a view: two branches may each begin the next one.
+    _execute(
+        database,
+        [
+            """
+            CREATE TABLE epochs (
+                epoch_id TEXT PRIMARY KEY NOT NULL,
+                conversation_id TEXT NOT NULL REFERENCES conversations (conversation_id),
+                expert TEXT NOT NULL,
+                number INTEGER NOT NULL,
+                head BLOB NOT NULL,
+                base_hash TEXT NOT NULL,
+                harness_version TEXT NOT NULL,
+                reason TEXT NOT NULL,
+                folded_through TEXT REFERENCES turns (turn_id),
+                created_at TEXT NOT NULL
+            )
+            """,
+            """
+            CREATE TABLE segments (
+                epoch_id TEXT NOT NULL REFERENCES epochs (epoch_id),
+                turn_id TEXT NOT NULL REFERENCES turns (turn_id),
+                tokens BLOB NOT NULL,
+                PRIMARY KEY (epoch_id, turn_id)
+            )
+            """,
+            """
+            CREATE TABLE summaries (
+                summary_id INTEGER PRIMARY KEY,
+                turn_id TEXT NOT NULL REFERENCES turns (turn_id),
+                expert TEXT NOT NULL,
+                text TEXT NOT NULL,
+                created_at TEXT NOT NULL
+            )
+            """,
+            """
+            CREATE TABLE traces (
+                trace_id INTEGER PRIMARY KEY,
+                turn_id TEXT NOT NULL REFERENCES turns (turn_id),
+                kind TEXT NOT NULL,
+                expert TEXT NOT NULL,
+                prompt BLOB NOT NULL,
+                completion BLOB NOT NULL,
+                adapters TEXT NOT NULL,
+                base_hash TEXT NOT NULL,
+                harness_version TEXT NOT NULL,
+                seed INTEGER NOT NULL,
+                logprobs BLOB,
+                created_at TEXT NOT NULL
+            )
+            """,
+            "CREATE INDEX epochs_by_view ON epochs (conversation_id, expert, number)",
+            "CREATE INDEX epochs_by_fold ON epochs (folded_through)",
+            "CREATE INDEX segments_by_turn ON segments (turn_id)",
+            "CREATE INDEX summaries_by_turn ON summaries (turn_id)",
+            "CREATE INDEX traces_by_turn ON traces (turn_id)",
+        ],
+    )
+
+
+@MIGRATIONS()
+def m003_messages_can_be_searched(database: MigrationDatabase) -> None:
+    # The terms come ready-made from engine.store.search; the ascii tokenizer only splits them at spaces,
+    # whatever Unicode version SQLite was built with.
+    _execute(database, ["CREATE VIRTUAL TABLE messages_fts USING fts5 (terms, tokenize = 'ascii')"])

@@ -1,0 +1,211 @@
+"""What the agent keeps: conversations as trees of turns, the views of the experts, traces, and search over it all.
+
+Every method is one transaction or one read, may be called from any thread, and leaves nothing open behind it. Knows
+neither prompts, nor models, nor screens; the statements are in `turns` and `views`.
+
+Every method raises StoreProblem or one of its children when the disk or the file fails; nothing is then half-written.
+"""
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from engine.errors import BadText, DatabaseDamaged
+from engine.store import rows, turns, views
+from engine.store.database import Database
+from engine.store.ids import IdMaker
+from engine.values import Answer, Conversation, Epoch, Provenance, SearchHit, Segment, Trace, TurnRecord
+
+
+class Store:
+    """Make one with `Store.open`; close it, or use it in a `with` statement."""
+
+    def __init__(self, database: Database) -> None:
+        """Turns that a process left running when it died become interrupted."""
+        self._database = database
+        with database.transaction() as connection:
+            turns.interrupt_running(connection, _now())
+            self._ids = IdMaker(turns.newest_turn_id(connection))
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open or create the database at `path`. A file that is refused is left as it was.
+
+        Raises: DatabaseTooNew, DatabaseDamaged, DiskFull, StoreProblem.
+        """
+        database = Database.open(path)
+        try:
+            return cls(database)
+        except BaseException:
+            database.close()
+            raise
+
+    def close(self) -> None:
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def open_turn(
+        self,
+        text: str,
+        *,
+        conversation_id: str | None,
+        parent_turn_id: str | None,
+        profile: str,
+        provenance: Provenance = "typed",
+    ) -> TurnRecord:
+        """Commit the user's message as a running turn, which becomes the leaf of its conversation.
+
+        Without a conversation a new one of this profile begins, named after the first line of the text. Without a
+        parent the turn is a first turn: a sibling of the first turns there are.
+
+        Raises: UnknownName when there is no such conversation or it has no such parent; BadText for invalid Unicode.
+        """
+        rows.checked_text(text)
+        now = _now()
+        with self._database.transaction() as connection:
+            if conversation_id is None:
+                conversation_id = self._ids.make("c")
+                turns.insert_conversation(connection, conversation_id, turns.title_of(text), profile, now)
+            else:
+                turns.conversation(connection, conversation_id)
+            if parent_turn_id is not None:
+                turns.require_turn_in(connection, conversation_id, parent_turn_id)
+            turn_id = self._ids.make("t")
+            turns.insert_turn(connection, turn_id, conversation_id, parent_turn_id, now)
+            turns.insert_message(connection, turn_id, "user", text, provenance, now)
+            return turns.turn(connection, turn_id)
+
+    def close_turn(self, answer: Answer) -> None:
+        """Commit how a running turn ended, with its segments and traces.
+
+        An answer without text leaves no message. A segment that its epoch already has stays as it is. Log-probabilities
+        are rounded to float32.
+
+        Raises: ValueError when the turn is not running, so that closing twice never overwrites; UnknownName.
+        """
+        now = _now()
+        with self._database.transaction() as connection:
+            turns.close(connection, answer, now)
+            if answer.text:
+                turns.insert_message(connection, answer.turn_id, "assistant", rows.writable(answer.text), None, now)
+            views.insert_segments(connection, answer.segments)
+            views.insert_traces(connection, answer.traces, now)
+
+    def turn(self, turn_id: str) -> TurnRecord:
+        """Raises: UnknownName."""
+        with self._database.reading() as connection:
+            return turns.turn(connection, turn_id)
+
+    def path(self, turn_id: str) -> tuple[TurnRecord, ...]:
+        """From the first turn of its branch to this turn. Raises: UnknownName."""
+        with self._database.reading() as connection:
+            return turns.path(connection, turn_id)
+
+    def siblings(self, turn_id: str) -> tuple[TurnRecord, ...]:
+        """This turn and its edits and regenerations, oldest first. Raises: UnknownName."""
+        with self._database.reading() as connection:
+            return turns.siblings(connection, turn_id)
+
+    def select(self, turn_id: str) -> None:
+        """Show and continue the branch through this turn, down to its newest descendant. Raises: UnknownName."""
+        with self._database.transaction() as connection:
+            turns.select(connection, turn_id)
+
+    def conversation(self, conversation_id: str) -> Conversation:
+        """`turn_count` counts the turns of all branches. Raises: UnknownName."""
+        with self._database.reading() as connection:
+            return turns.conversation(connection, conversation_id)
+
+    def conversations(self, limit: int = 50, offset: int = 0) -> tuple[Conversation, ...]:
+        """Those last opened or answered in come first."""
+        with self._database.reading() as connection:
+            return turns.conversations(connection, limit, offset)
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        """Raises: UnknownName; BadText for a title without a visible character or with invalid Unicode."""
+        one_line = " ".join(rows.checked_text(title).split())
+        if not one_line:
+            raise BadText("A title cannot be empty.", "Give the conversation a name of at least one character.")
+        with self._database.transaction() as connection:
+            turns.rename(connection, conversation_id, one_line)
+
+    def save_summary(self, turn_id: str, text: str, expert: str, trace: Trace | None) -> None:
+        """Add a summary of this turn, which replaces earlier ones in `TurnRecord.summary`. Raises: UnknownName."""
+        now = _now()
+        with self._database.transaction() as connection:
+            turns.turn(connection, turn_id)
+            views.insert_summary(connection, turn_id, rows.writable(text), expert, now)
+            views.insert_traces(connection, [trace] if trace else [], now)
+
+    def latest_epoch(self, conversation_id: str, expert: str, on_path: Collection[str]) -> Epoch | None:
+        """The highest-numbered epoch of this view whose folded past lies on the path; None when there is none.
+
+        `on_path` holds the turn ids of the path. Of equal numbers, which two branches may have begun, the one that
+        began last counts.
+        """
+        with self._database.reading() as connection:
+            return views.latest_epoch(connection, conversation_id, expert, on_path)
+
+    def begin_epoch(self, epoch: Epoch) -> None:
+        """Raises: UnknownName when there is no such conversation or no such folded turn."""
+        with self._database.transaction() as connection:
+            turns.conversation(connection, epoch.conversation_id)
+            if epoch.folded_through is not None:
+                turns.require_turn_in(connection, epoch.conversation_id, epoch.folded_through)
+            views.insert_epoch(connection, epoch, _now())
+
+    def new_epoch_id(self) -> str:
+        return self._ids.make("e")
+
+    def segments(self, epoch_id: str, turn_ids: Collection[str]) -> dict[str, Segment]:
+        """By turn id; turns that have no segment in this epoch are left out."""
+        with self._database.reading() as connection:
+            return views.segments(connection, epoch_id, turn_ids)
+
+    def traces(self, turn_id: str) -> tuple[Trace, ...]:
+        """In the order in which they were saved."""
+        with self._database.reading() as connection:
+            return views.traces(connection, turn_id)
+
+    def search(self, query: str, limit: int = 20) -> tuple[SearchHit, ...]:
+        """Messages that hold every term of the query, the best matches first. Any text is a valid query.
+
+        Words match whole, the last one also as a beginning; Chinese, Japanese and Korean match anywhere.
+        """
+        with self._database.reading() as connection:
+            return turns.hits(connection, query, limit)
+
+    def rebuild_search(self) -> None:
+        """Make the search index anew from the messages."""
+        with self._database.transaction() as connection:
+            turns.rebuild_search(connection)
+
+    def integrity(self) -> str:
+        """ "ok", or what is wrong with the file, its references or its search index. Reads everything."""
+        try:
+            with self._database.reading() as connection:
+                findings = [row[0] for row in connection.execute("PRAGMA integrity_check(20)")]
+                findings += [f"{row[0]} names a missing row" for row in connection.execute("PRAGMA foreign_key_check")]
+            if findings != ["ok"]:
+                return "; ".join(finding for finding in findings if finding != "ok")
+            with self._database.transaction() as connection:
+                return turns.search_problem(connection) or "ok"
+        except DatabaseDamaged as error:
+            return error.problem
+
+    def backup(self, target: Path) -> None:
+        """Copy everything to the new file `target` while work goes on. Raises: UsageProblem when it exists."""
+        self._database.backup(target)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
