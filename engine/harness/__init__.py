@@ -1,0 +1,1 @@
+"""What the model runs under: texts, chat formats, and the one prompt builder of serving and training."""
