@@ -1,31 +1,14 @@
 """Adapters that are loaded, up to a budget of bytes; the least recently used one leaves first."""
 
-import os
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
-from engine.errors import AdapterMismatch, ModelMissing, UsageProblem
-from engine.runtime.gguf import GGUFHeader, check_adapter, fingerprint, read_header
+from engine.errors import AdapterMismatch, UsageProblem
+from engine.runtime.gguf import GGUFHeader, check_adapter, read_header
+from engine.runtime.identity import adapter_ref
 from engine.runtime.native import Native
 from engine.runtime.protocol import AdapterRef, AdapterStack
-
-_hashes: dict[tuple[str, int, int], str] = {}
-
-
-def adapter_ref(path: Path, scale: float = 1.0) -> AdapterRef:
-    """Name an adapter by its content; the hash is computed once per file state and process.
-
-    Raises: ModelMissing.
-    """
-    try:
-        state = path.stat()
-    except OSError as error:
-        raise ModelMissing(f"The adapter {path} cannot be read: {error.strerror}.", "Put the file back.") from error
-    key = (os.path.abspath(path), state.st_size, state.st_mtime_ns)
-    if key not in _hashes:
-        _hashes[key] = fingerprint(path)
-    return AdapterRef(str(path), _hashes[key], scale)
 
 
 class AdapterPool:

@@ -24,6 +24,8 @@ except (ImportError, OSError, RuntimeError) as error:
         "Install it with `pip install --force-reinstall --no-cache-dir llama-cpp-python`; it needs a C++ compiler.",
     ) from error
 
+__all__ = ["AbortFlag", "LogTail", "check_binding", "lib", "start"]
+
 _logger = logging.getLogger(__name__)
 
 _CONTEXT_DEFAULTS: Final = {
@@ -101,7 +103,7 @@ def check_binding() -> None:
             found = getattr(params, name, None)
             if found != value:
                 raise BindingMismatch(
-                    f"The llama.cpp library does not match its Python binding: {struct}.{name} is {found}, not {value}.",
+                    f"The llama.cpp library does not match its binding: {struct}.{name} is {found}, not {value}.",
                     "Reinstall llama-cpp-python 0.3.36 or newer, or unset LLAMA_CPP_LIB_PATH.",
                 )
 

@@ -4,7 +4,6 @@ Knows the container, not what any tensor means. Every count, length and offset i
 because these files are downloaded and llama.cpp trusts them. Format: the GGUF specification, versions 2 and 3.
 """
 
-import hashlib
 import mmap
 import struct
 from collections.abc import Mapping
@@ -32,9 +31,6 @@ _SCALARS: Final[dict[int, struct.Struct]] = {
 _STRING: Final = 8
 _ARRAY: Final = 9
 _MAX_DIMENSIONS: Final = 4
-_FULL_HASH_BYTES: Final = 64 << 20
-_SAMPLES: Final = 64
-_SAMPLE_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,22 +234,3 @@ def _pair_problem(base: TensorInfo | None, a: TensorInfo | None, b: TensorInfo |
     if len(experts) > 1:
         return f"has different numbers of experts: {sorted(experts)}"
     return ""
-
-
-def fingerprint(path: Path) -> str:
-    """Identity of a weights file, 32 hex digits.
-
-    Small files are hashed whole; of large ones the size and 64 evenly spaced mebibytes, so that a 20 GB base does not
-    cost half a minute at every start.
-    """
-    size = path.stat().st_size
-    digest = hashlib.sha256(str(size).encode())
-    with path.open("rb") as file:
-        if size <= _FULL_HASH_BYTES:
-            while chunk := file.read(_SAMPLE_BYTES):
-                digest.update(chunk)
-        else:
-            for sample in range(_SAMPLES):
-                file.seek(sample * (size - _SAMPLE_BYTES) // (_SAMPLES - 1))
-                digest.update(file.read(_SAMPLE_BYTES))
-    return digest.hexdigest()[:32]

@@ -8,7 +8,7 @@ import queue
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from engine.errors import AgentError, RuntimeFailed, boundary
 from engine.runtime.adapters import AdapterPool
 from engine.runtime.decoding import Decoder
 from engine.runtime.embedder import Embedder
-from engine.runtime.gguf import check_base, fingerprint, read_header
+from engine.runtime.gguf import check_base, read_header
+from engine.runtime.identity import fingerprint
 from engine.runtime.native import Native
 from engine.runtime.protocol import NEVER, LoadPlan, ModelInfo, Piece, Request, ScoreRequest, Scores, Stop, Tokens
 from engine.runtime.scoring import Scorer
@@ -25,6 +26,8 @@ from engine.runtime.views import ViewTable
 _POLL_S: Final = 0.02
 """How long a stop may go unnoticed by the thread that waits for pieces."""
 _END: Final = object()
+
+T = TypeVar("T")
 
 
 class _Job:
@@ -96,13 +99,14 @@ class LlamaRuntime:
 
     # The caller's side
 
-    def _call(self, work: Callable[[Stop], Any], stop: Stop = NEVER) -> Any:
-        def once(job_stop: Stop) -> Iterator[Any]:
+    def _call(self, work: Callable[[Stop], T], stop: Stop = NEVER) -> T:
+        def once(job_stop: Stop) -> Iterator[T]:
             yield work(job_stop)
 
-        return next(iter(list(self._pieces(once, stop))))
+        (result,) = self._pieces(once, stop)
+        return result
 
-    def _pieces(self, work: Callable[[Stop], Iterator[Any]], stop: Stop) -> Generator[Any, None, None]:
+    def _pieces(self, work: Callable[[Stop], Iterator[T]], stop: Stop) -> Generator[T, None, None]:
         if not self._thread.is_alive():
             raise RuntimeFailed("The runtime is closed.", "Restart the program.")
         job = _Job(work, stop)
@@ -117,7 +121,7 @@ class LlamaRuntime:
                     continue
                 if result is _END:
                     return
-                if isinstance(result, BaseException):
+                if isinstance(result, AgentError):
                     raise result
                 yield result
         finally:

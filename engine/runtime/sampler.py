@@ -93,13 +93,13 @@ def _grammar_text(request: Request) -> str | None:
     if request.json_schema is None:
         return request.grammar
     try:
-        return json_schema_to_gbnf(request.json_schema)
+        return str(json_schema_to_gbnf(request.json_schema))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, AssertionError) as error:
         raise UsageProblem(f"The JSON schema cannot be used: {error}", "Simplify the schema and try again.") from error
 
 
 def logprob(logits: FloatArray, token: int, top: int) -> tuple[float, tuple[tuple[int, float], ...]]:
-    """Log-probability of `token` in nats, and the `top` likeliest tokens with theirs, before temperature and filters."""
+    """Log-probability of `token` in nats, and those of the `top` likeliest tokens, before temperature and filters."""
     values = logits.astype(np.float64)
     values -= values.max()
     values -= np.log(np.exp(values).sum())

@@ -79,7 +79,7 @@ class Scorer:
     def _read_rests(
         self, view: View, rests: Sequence[Tokens], firsts: Sequence[float], stop: Stop
     ) -> list[tuple[float, ...]]:
-        result = [(first,) for first in firsts]
+        result: list[tuple[float, ...]] = [(first,) for first in firsts]
         longer = [index for index, rest in enumerate(rests) if len(rest) > 1]
         for group in self._groups(longer, rests):
             if stop.is_set():
@@ -109,18 +109,23 @@ class Scorer:
         try:
             for _ in rests:
                 branches.append(self._views.fork(view))
-            tokens, positions, sequences = [], [], []
+            tokens: list[int] = []
+            positions: list[int] = []
+            sequences: list[int] = []
             for branch, rest in zip(branches, rests, strict=True):
                 tokens += rest[:-1]
                 positions += range(len(view.tokens), len(view.tokens) + len(rest) - 1)
                 sequences += [branch.sequence] * (len(rest) - 1)
             if not self._decoder.decode(tokens, positions, sequences, [True] * len(tokens), [view, *branches]):
                 raise ScoringStopped("Stopped before the scores were complete.", "Ask again.")
-            result, row = [], 0
+            result: list[tuple[float, ...]] = []
+            row = 0
             for rest in rests:
-                values = [logprob(self._native.logits(row + step), rest[step + 1], 0)[0] for step in range(len(rest) - 1)]
-                result.append(tuple(values))
-                row += len(rest) - 1
+                following = rest[1:]
+                result.append(
+                    tuple(logprob(self._native.logits(row + step), token, 0)[0] for step, token in enumerate(following))
+                )
+                row += len(following)
             return result
         finally:
             for branch in branches:

@@ -216,7 +216,8 @@ class ViewTable:
     def _best(self, wanted: Sequence[int], stack: StackKey) -> tuple[View | ParkedView | None, int]:
         best: View | ParkedView | None = None
         best_length = 0
-        for state in (*self._views, *self._parked):
+        states: list[View | ParkedView] = [*self._views, *self._parked]
+        for state in states:
             if state.stack == stack and (length := self._usable(state, wanted)) > best_length:
                 best, best_length = state, length
         return best, best_length
@@ -306,7 +307,7 @@ class ViewTable:
             self._parked.remove(min(victims, key=lambda parked: parked.used))
 
     def _trim_snapshots(self) -> None:
-        holders = [*self._views, *self._parked]
+        holders: list[View | ParkedView] = [*self._views, *self._parked]
         total = sum(len(snapshot.data) for holder in holders for snapshot in holder.snapshots)
         while total > self._snapshot_budget:
             holder = min((h for h in holders if h.snapshots), key=lambda h: h.used)
