@@ -1,6 +1,6 @@
 """All a face may do. One face, one Client; whether the agent is in this process or in a host is not its affair."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Protocol
 
 from engine.events import TurnEvent
@@ -8,7 +8,7 @@ from engine.values import Conversation, SearchHit, TurnRecord
 
 
 class Client(Protocol):
-    """Turn events and management calls. Every call may raise `engine.AgentError`."""
+    """Turn events and management calls. Every call may raise `engine.AgentError`. Closing the events stops the turn."""
 
     def ask(
         self,
@@ -17,15 +17,15 @@ class Client(Protocol):
         conversation_id: str | None = None,
         parent_turn_id: str | None = None,
         expert: str | None = None,
-    ) -> Iterator[TurnEvent]:
+    ) -> Generator[TurnEvent, None, None]:
         """Say something. Without a conversation a new one begins; `parent_turn_id` branches from an earlier turn."""
         ...
 
-    def regenerate(self, turn_id: str, *, expert: str | None = None) -> Iterator[TurnEvent]:
+    def regenerate(self, turn_id: str, *, expert: str | None = None) -> Generator[TurnEvent, None, None]:
         """Answer the same message once more, as a sibling. Also retries failed and interrupted turns."""
         ...
 
-    def edit(self, turn_id: str, text: str, *, expert: str | None = None) -> Iterator[TurnEvent]:
+    def edit(self, turn_id: str, text: str, *, expert: str | None = None) -> Generator[TurnEvent, None, None]:
         """Replace the user's message by another, as a sibling."""
         ...
 

@@ -1,0 +1,279 @@
+"""A Client that plays prepared turns: it yields their events one by one, and a `Gate` among them waits for the test."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field, replace
+from threading import Event as Flag
+from threading import Lock
+from typing import Any
+
+from engine.errors import AgentError
+from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
+from engine.runtime.protocol import Usage
+from engine.values import Conversation, Route, SearchHit, Timing, TurnRecord, TurnState
+
+GATE_TIMEOUT_S = 20.0
+ROUTE = Route("L2", "best", {"L0": -4.0, "L1": -5.0, "L2": -2.2, "L3": -6.5})
+USAGE = Usage(prompt_tokens=1244, reused_tokens=1204, completion_tokens=40, prefill_ms=90.0, decode_ms=3252.0)
+
+
+class Gate:
+    """Holds a turn until the test opens it, or until the turn is stopped."""
+
+    def __init__(self) -> None:
+        self._open = Flag()
+
+    def open(self) -> None:
+        self._open.set()
+
+    def wait(self, stopped: Flag) -> None:
+        for _ in range(int(GATE_TIMEOUT_S / 0.01)):
+            if self._open.wait(0.01) or stopped.is_set():
+                return
+        raise AssertionError("the test never opened this gate")
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What one turn does. `steps`: texts are deltas, the rest are gates and unnumbered events."""
+
+    steps: tuple["str | Gate | Reading | Notice", ...] = ()
+    route: Route | None = ROUTE
+    before_open: Gate | None = None
+    refused: AgentError | None = None
+    """Raised instead of opening the turn."""
+    broken: BaseException | None = None
+    """Raised after the steps instead of closing the turn."""
+    state: TurnState = "answered"
+    problem: str = ""
+    hint: str = ""
+    final_text: str | None = None
+    """What the closing event says when it is not simply the deltas."""
+    ignores_stop: bool = False
+
+
+@dataclass(slots=True)
+class Call:
+    """One call that the screen made: its name and what it gave."""
+
+    name: str
+    text: str = ""
+    conversation_id: str | None = None
+    turn_id: str | None = None
+    expert: str | None = None
+
+
+@dataclass
+class ScriptedClient:
+    scripts: list[Script] = field(default_factory=list)
+    stored: dict[str, list[TurnRecord]] = field(default_factory=dict)
+    """Conversation → the turns of its branch in use."""
+    branches: dict[str, list[TurnRecord]] = field(default_factory=dict)
+    """Turn → the branch that `select` puts in use."""
+    hits: dict[str, list[SearchHit]] = field(default_factory=dict)
+    """Query → what is found."""
+    calls: list[Call] = field(default_factory=list)
+    known_experts: Sequence[tuple[str, str]] = (("L0", "talk"), ("L1", "act"), ("L2", "code"), ("L3", "interfaces"))
+    management_error: AgentError | None = None
+    """Raised by every call that is not a turn."""
+    idle_gate: Gate | None = None
+    idle_error: AgentError | None = None
+
+    def __post_init__(self) -> None:
+        self._stopped = Flag()
+        self._turn = Lock()
+        self._turn_count = 0
+
+    def will(self, *steps: "str | Gate | Reading | Notice", **script: Any) -> None:
+        """Prepare the next turn."""
+        self.scripts.append(replace(Script(steps), **script))
+
+    def names(self) -> list[str]:
+        return [call.name for call in self.calls]
+
+    def ask(
+        self,
+        text: str,
+        *,
+        conversation_id: str | None = None,
+        parent_turn_id: str | None = None,
+        expert: str | None = None,
+    ) -> Generator[TurnEvent, None, None]:
+        self.calls.append(Call("ask", text, conversation_id, parent_turn_id, expert))
+        conversation_id = conversation_id or f"c{len(self.stored) + 1}"
+        path = self.stored.setdefault(conversation_id, [])
+        yield from self._play(text, conversation_id, path)
+
+    def regenerate(self, turn_id: str, *, expert: str | None = None) -> Generator[TurnEvent, None, None]:
+        self.calls.append(Call("regenerate", turn_id=turn_id, expert=expert))
+        conversation_id, path, old = self._find(turn_id)
+        yield from self._play(old.user_text, conversation_id, path[: path.index(old)])
+
+    def edit(self, turn_id: str, text: str, *, expert: str | None = None) -> Generator[TurnEvent, None, None]:
+        self.calls.append(Call("edit", text, turn_id=turn_id, expert=expert))
+        conversation_id, path, old = self._find(turn_id)
+        yield from self._play(text, conversation_id, path[: path.index(old)])
+
+    def stop(self) -> None:
+        self.calls.append(Call("stop"))
+        self._stopped.set()
+
+    def idle(self) -> None:
+        self.calls.append(Call("idle"))
+        if self.idle_gate is not None:
+            self.idle_gate.wait(self._stopped)
+        if self.idle_error is not None:
+            raise self.idle_error
+
+    def experts(self) -> Sequence[tuple[str, str]]:
+        self._manage("experts")
+        return self.known_experts
+
+    def conversations(self, *, limit: int = 50, offset: int = 0) -> Sequence[Conversation]:
+        self._manage("conversations")
+        return [conversation(key, path) for key, path in self.stored.items()][offset : offset + limit]
+
+    def path(self, conversation_id: str) -> Sequence[TurnRecord]:
+        self._manage("path")
+        return list(self.stored[conversation_id])
+
+    def siblings(self, turn_id: str) -> Sequence[TurnRecord]:
+        return [self._find(turn_id)[2]]
+
+    def select(self, turn_id: str) -> None:
+        self._manage("select")
+        branch = self.branches[turn_id]
+        self.stored[branch[0].conversation_id] = branch
+
+    def search(self, query: str, *, limit: int = 20) -> Sequence[SearchHit]:
+        self._manage("search")
+        return self.hits.get(query, [])[:limit]
+
+    def close(self) -> None:
+        self.calls.append(Call("close"))
+
+    def _manage(self, name: str) -> None:
+        self.calls.append(Call(name))
+        if self.management_error is not None:
+            raise self.management_error
+
+    def _find(self, turn_id: str) -> tuple[str, list[TurnRecord], TurnRecord]:
+        for conversation_id, path in self.stored.items():
+            for record in path:
+                if record.turn_id == turn_id:
+                    return conversation_id, path, record
+        raise AssertionError(f"no turn {turn_id}")
+
+    def _play(self, text: str, conversation_id: str, before: list[TurnRecord]) -> Generator[TurnEvent, None, None]:
+        """One turn of the script; its record is stored as the new end of `before`."""
+        with self._turn:
+            script = self.scripts.pop(0) if self.scripts else Script(("An answer.",))
+            self._stopped.clear()
+            if script.before_open is not None:
+                script.before_open.wait(Flag())
+            if script.refused is not None:
+                raise script.refused
+            self._turn_count += 1
+            record = turn(f"t{self._turn_count}", conversation_id, text, before[-1].turn_id if before else None)
+            closed = None
+            for event in self._events(script, record):
+                closed = event if isinstance(event, TurnClosed) else None
+                if closed is not None:
+                    answered = replace(record, state=closed.state, answer_text=closed.text, route=closed.route)
+                    self.stored[conversation_id] = [*before, answered]
+                yield event
+
+    def _events(self, script: Script, record: TurnRecord) -> Generator[TurnEvent, None, None]:
+        turn_id, number, said = record.turn_id, 0, ""
+        yield TurnOpened(
+            turn_id=turn_id,
+            number=number,
+            conversation_id=record.conversation_id,
+            parent_turn_id=record.parent_turn_id,
+            user_text=record.user_text,
+        )
+        if script.route is not None:
+            number += 1
+            yield RouteChosen(turn_id=turn_id, number=number, route=script.route)
+        for step in script.steps:
+            if isinstance(step, Gate):
+                step.wait(Flag() if script.ignores_stop else self._stopped)
+            if self._stopped.is_set() and not script.ignores_stop:
+                break
+            if isinstance(step, Gate):
+                continue
+            number += 1
+            if isinstance(step, str):
+                said += step
+                yield TextDelta(turn_id=turn_id, number=number, text=step)
+            else:
+                yield replace(step, turn_id=turn_id, number=number)
+        if script.broken is not None:
+            raise script.broken
+        was_stopped = self._stopped.is_set() and not script.ignores_stop
+        yield closing(turn_id, number + 1, record.conversation_id, script, said, was_stopped)
+
+
+def closing(
+    turn_id: str, number: int, conversation_id: str, script: Script, said: str, was_stopped: bool
+) -> TurnClosed:
+    return TurnClosed(
+        turn_id=turn_id,
+        number=number,
+        conversation_id=conversation_id,
+        state="stopped" if was_stopped else script.state,
+        text=said if script.final_text is None else script.final_text,
+        route=script.route,
+        usage=USAGE,
+        usage_other=Usage(),
+        timing=Timing(),
+        context_tokens=8192,
+        problem=script.problem,
+        hint=script.hint,
+    )
+
+
+def turn(
+    turn_id: str,
+    conversation_id: str,
+    user_text: str,
+    parent_turn_id: str | None = None,
+    *,
+    state: TurnState = "answered",
+    answer_text: str = "",
+    problem: str = "",
+    hint: str = "",
+) -> TurnRecord:
+    return TurnRecord(
+        turn_id=turn_id,
+        conversation_id=conversation_id,
+        parent_turn_id=parent_turn_id,
+        state=state,
+        user_text=user_text,
+        answer_text=answer_text,
+        provenance="typed",
+        created_at="2026-03-04T05:06:07Z",
+        route=ROUTE,
+        usage=USAGE,
+        problem=problem,
+        hint=hint,
+    )
+
+
+def conversation(conversation_id: str, path: list[TurnRecord]) -> Conversation:
+    return Conversation(
+        conversation_id=conversation_id,
+        title=path[0].user_text if path else "",
+        profile="starter",
+        created_at="2026-03-04T05:06:07Z",
+        updated_at="2026-03-04T05:06:07Z",
+        leaf_turn_id=path[-1].turn_id if path else None,
+        turn_count=len(path),
+    )
+
+
+def reading(done: int, total: int, *, phase: str = "answer", reused: int = 0) -> Reading:
+    return Reading(turn_id="", number=0, phase=phase, done=done, total=total, reused=reused)
+
+
+def notice(code: str, **values: object) -> Notice:
+    return Notice(turn_id="", number=0, code=code, values=values)

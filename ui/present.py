@@ -1,0 +1,210 @@
+"""What is shown of an event, in words.
+
+Pure: values in, lines out. Knows no widget, no colour and no terminal; the chat and the one-shot commands share it.
+Every text that was not written by us passes `display_text` or `display_line` before it is returned.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
+from engine.runtime.protocol import Usage
+from engine.values import Conversation, Route, SearchHit, TurnRecord, TurnState
+from ui.inert import DisplayStream, display_line, display_text
+from ui.strings import TEXTS, say, say_count
+
+__all__ = [
+    "DisplayStream",
+    "Status",
+    "advance",
+    "can_retry",
+    "context_line",
+    "conversation_line",
+    "display_line",
+    "display_text",
+    "error_lines",
+    "hit_line",
+    "notice_line",
+    "route_line",
+    "state_line",
+    "status_of_record",
+    "status_parts",
+    "tokens_per_second",
+    "usage_line",
+    "working_line",
+]
+
+SECONDS_BEFORE_CLOCK = 2
+"""Work that takes longer also shows how long it has taken, so that something moves on the screen."""
+
+
+def route_line(route: Route, language: str) -> str:
+    """The expert and why, such as `L2 · best 1.8 nats` (its lead over the runner-up) or `L0 · default`."""
+    key = f"route.{route.reason}"
+    reason = say(key, language) if key in TEXTS else display_line(route.reason)
+    lead = _lead_nats(route.scores)
+    if route.reason == "best" and lead is not None:
+        reason = say("route.margin", language, reason=reason, margin=f"{lead:.1f}")
+    return f"{display_line(route.expert)} · {reason}"
+
+
+def _lead_nats(scores: Mapping[str, float]) -> float | None:
+    if len(scores) < 2:
+        return None
+    best, second = sorted(scores.values(), reverse=True)[:2]
+    return best - second
+
+
+def usage_line(event: TurnClosed, language: str) -> str:
+    """Tokens read and reused by the answer, and its speed."""
+    return " · ".join(_usage_parts(event.usage, language))
+
+
+def _usage_parts(usage: Usage, language: str) -> tuple[str, ...]:
+    read = usage.prompt_tokens - usage.reused_tokens
+    parts = [say("usage.tokens", language, read=f"{read:,}", reused=f"{usage.reused_tokens:,}")]
+    speed = tokens_per_second(usage)
+    if speed is not None:
+        parts.append(say("usage.speed", language, speed=f"{speed:.1f}"))
+    return tuple(parts)
+
+
+def tokens_per_second(usage: Usage) -> float | None:
+    """How fast the answer was written; None when nothing was."""
+    if usage.completion_tokens == 0 or usage.decode_ms <= 0:
+        return None
+    return usage.completion_tokens * 1000 / usage.decode_ms
+
+
+def context_line(used: int, limit: int | None, language: str) -> str:
+    """The context meter: tokens in use, and of how many where that is known."""
+    if not limit:
+        return say("context.used", language, used=f"{used:,}")
+    return say("context.meter", language, used=f"{used:,}", limit=f"{limit:,}")
+
+
+def error_lines(problem: str, hint: str, language: str) -> list[str]:
+    """What happened and, where it is known, what to do next. Either may span several lines of its own."""
+    lines = [say("error.problem", language, problem=display_text(problem))]
+    if hint:
+        lines.append(say("error.hint", language, hint=display_text(hint)))
+    return lines
+
+
+def notice_line(notice: Notice, language: str) -> str:
+    """A notice in words; one that we do not know is shown from its code and values."""
+    turns = notice.values.get("turns")
+    if notice.code == "folded" and isinstance(turns, int):
+        return say_count("notice.folded", language, turns)
+    code = display_line(notice.code)
+    values = ", ".join(f"{display_line(str(key))}={display_line(str(value))}" for key, value in notice.values.items())
+    key = "notice.other_values" if values else "notice.other"
+    return say(key, language, code=code, values=values)
+
+
+def state_line(state: TurnState, language: str) -> str:
+    """The mark of a turn that did not end with an answer; empty for one that did."""
+    if state == "answered":
+        return ""
+    # A turn that is still `running` in the store belongs to a process that died.
+    key = "state.interrupted" if state == "running" else f"state.{state}"
+    return f"■ {say(key, language)}"
+
+
+def can_retry(state: TurnState) -> bool:
+    """Whether opening a conversation that ends with this turn should offer to answer it again."""
+    return state in ("failed", "interrupted", "running")
+
+
+def conversation_line(conversation: Conversation, language: str, *, max_title_cells: int = 48) -> str:
+    """One line of the history list: day, title, turns."""
+    title = display_line(conversation.title, max_title_cells) or say("history.untitled", language)
+    turns = say_count("history.turns", language, conversation.turn_count)
+    return f"{_day(conversation.updated_at)}  {title}  · {turns}"
+
+
+def hit_line(hit: SearchHit, language: str, *, max_title_cells: int = 40, max_snippet_cells: int = 64) -> str:
+    """Two lines of the search list: day, title and who said it; then the words around the match."""
+    title = display_line(hit.title, max_title_cells) or say("history.untitled", language)
+    role = say(f"role.{hit.role}", language)
+    return f"{_day(hit.created_at)}  {title}  · {role}\n  {display_line(hit.snippet, max_snippet_cells)}"
+
+
+def _day(timestamp: str) -> str:
+    return display_line(timestamp[:10], 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the status line knows. Events move it on; see `advance`."""
+
+    phase: str = ""
+    """opening, routing, preparing, summarising or writing while a turn runs; empty between turns."""
+    reading: Reading | None = None
+    """The latest progress of the prompt in this phase."""
+    route: Route | None = None
+    usage: Usage | None = None
+    context_tokens: int | None = None
+    """Size of the context; None until a turn has told it."""
+
+
+_PHASE_OF_READING = {"route": "routing", "summary": "summarising", "answer": "preparing"}
+
+
+def advance(status: Status, event: TurnEvent) -> Status:
+    """The status after `event`. Route, usage and context stay on screen until newer ones replace them."""
+    match event:
+        case TurnOpened():
+            return replace(status, phase="routing", reading=None)
+        case RouteChosen(route=route):
+            return replace(status, phase="preparing", reading=None, route=route)
+        case Reading(phase=phase):
+            return replace(status, phase=_PHASE_OF_READING.get(phase, "preparing"), reading=event)
+        case TextDelta():
+            return replace(status, phase="writing", reading=None)
+        case TurnClosed():
+            return Status(
+                route=event.route or status.route,
+                usage=event.usage if event.usage.prompt_tokens else status.usage,
+                context_tokens=event.context_tokens or status.context_tokens,
+            )
+        case Notice():
+            return status
+
+
+def status_of_record(record: TurnRecord, context_tokens: int | None) -> Status:
+    """The status after a stored turn, when a conversation is opened again."""
+    usage = record.usage if record.usage.prompt_tokens else None
+    return Status(route=record.route, usage=usage, context_tokens=context_tokens)
+
+
+def working_line(status: Status, seconds: float, language: str) -> str:
+    """What a running turn is doing and how far it is, such as `reading 1,234 of 4,000 tokens`."""
+    line = say(f"phase.{status.phase}", language)
+    if status.reading is not None and status.reading.total > 0:
+        progress = say("progress.reading", language, done=f"{status.reading.done:,}", total=f"{status.reading.total:,}")
+        within = say("progress.within", language, phase=line, progress=progress)
+        # Reading for the answer is what nearly every turn does; it needs no name.
+        line = progress if status.phase == "preparing" else within
+    if seconds >= SECONDS_BEFORE_CLOCK:
+        line = say("progress.seconds", language, phase=line, seconds=int(seconds))
+    return line
+
+
+def status_parts(status: Status, pinned: str | None, language: str) -> tuple[str, ...]:
+    """The status line between turns, most important part first."""
+    if status.route is not None:
+        first = route_line(status.route, language)
+    elif pinned is None:
+        first = say("status.ready", language)
+    else:
+        first = ""
+    pin = say("status.pin", language, expert=display_line(pinned)) if pinned is not None else ""
+    if status.route is not None and status.route.reason == "pinned" and status.route.expert == pinned:
+        pin = ""
+    parts = [first, pin]
+    if status.usage is not None:
+        used = status.usage.prompt_tokens + status.usage.completion_tokens
+        parts.append(context_line(used, status.context_tokens, language))
+        parts.extend(_usage_parts(status.usage, language))
+    return tuple(part for part in parts if part)
