@@ -7,6 +7,7 @@ lands silently in the wrong place; so the defaults the library fills in are comp
 import ctypes
 import logging
 import os
+import platform
 import sys
 from collections import deque
 from typing import Any, Final
@@ -44,6 +45,10 @@ _CONTEXT_DEFAULTS: Final = {
     "n_samplers": 0,
 }
 _MODEL_DEFAULTS: Final = {"vocab_only": False, "check_tensors": False, "use_extra_bufts": True, "no_alloc": False}
+
+_WATCHED_BYTES: Final = 1024
+_LARGEST_PADDING: Final = 7
+"""A struct may end with bytes that nobody fills in."""
 
 _ERROR_LEVEL: Final = 4
 _WARN_LEVEL: Final = 3
@@ -93,19 +98,42 @@ class AbortFlag:
 
 def check_binding() -> None:
     """Raises: BindingMismatch when the loaded library's structs are not those of the binding."""
-    context_params: Any = lib.llama_context_default_params()
-    model_params: Any = lib.llama_model_default_params()
-    for struct, params, expected in (
-        ("llama_context_params", context_params, _CONTEXT_DEFAULTS),
-        ("llama_model_params", model_params, _MODEL_DEFAULTS),
+    for struct, function, expected in (
+        ("llama_context_params", "llama_context_default_params", _CONTEXT_DEFAULTS),
+        ("llama_model_params", "llama_model_default_params", _MODEL_DEFAULTS),
     ):
+        params: Any = getattr(lib, function)()
         for name, value in expected.items():
             found = getattr(params, name, None)
             if found != value:
-                raise BindingMismatch(
-                    f"The llama.cpp library does not match its binding: {struct}.{name} is {found}, not {value}.",
-                    "Reinstall llama-cpp-python 0.3.36 or newer, or unset LLAMA_CPP_LIB_PATH.",
-                )
+                raise _mismatch(f"{struct}.{name} is {found}, not {value}")
+        size, written = ctypes.sizeof(params), _written_bytes(function)
+        if written is not None and not size - _LARGEST_PADDING <= written <= size:
+            raise _mismatch(f"{struct} has {written} bytes in the library and {size} in the binding")
+
+
+def _written_bytes(function: str) -> int | None:
+    """How many bytes the library fills in when it returns this struct; None where that cannot be watched.
+
+    On x86-64 a large struct is returned through a pointer passed like a first argument, so a buffer of our own, filled
+    with a pattern, shows the size the library was compiled with.
+    """
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return None
+    pattern = b"\xa7"
+    buffer = ctypes.create_string_buffer(pattern * _WATCHED_BYTES, _WATCHED_BYTES)
+    # A handle of its own: the binding's keeps the types that the rest of the program relies on.
+    fill = getattr(ctypes.CDLL(lib._lib._name), function)
+    fill.argtypes, fill.restype = [ctypes.c_void_p], None
+    fill(buffer)
+    return len(buffer.raw.rstrip(pattern))
+
+
+def _mismatch(detail: str) -> BindingMismatch:
+    return BindingMismatch(
+        f"The llama.cpp library does not match its binding: {detail}.",
+        "Reinstall llama-cpp-python 0.3.36 or newer, or unset LLAMA_CPP_LIB_PATH.",
+    )
 
 
 _log: LogTail | None = None

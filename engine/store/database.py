@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import engine.store.migrations as migrations
 from engine.errors import AgentError, DatabaseDamaged, DatabaseTooNew, DiskFull, StoreProblem, UsageProblem
-from engine.store import migrations
 
 BUSY_TIMEOUT_MS = 5000
 ALONE = "ro&immutable=1"

@@ -12,8 +12,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import engine.store.rows as rows
+import engine.store.turns as turns
+import engine.store.views as views
 from engine.errors import BadText, DatabaseDamaged
-from engine.store import rows, turns, views
 from engine.store.database import Database
 from engine.store.ids import IdMaker
 from engine.values import Answer, Conversation, Epoch, Provenance, SearchHit, Segment, Trace, TurnRecord

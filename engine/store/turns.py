@@ -8,8 +8,9 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Literal
 
+import engine.store.rows as rows
+import engine.store.search as search
 from engine.errors import UnknownName
-from engine.store import rows, search
 from engine.values import Answer, Conversation, Provenance, SearchHit, TurnRecord
 
 TITLE_CHARACTERS = 60

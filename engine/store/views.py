@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable
 
-from engine.store import rows
+import engine.store.rows as rows
 from engine.values import Epoch, Segment, Trace
 
 

@@ -1,0 +1,75 @@
+"""The README tells the truth: its commands, options and settings are those of the program."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import click
+import pytest
+
+from app.cli import cli
+from app.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def _commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    if isinstance(command, click.Group):
+        for child_name, child in command.commands.items():
+            yield from _commands(child, f"{name} {child_name}")
+    else:
+        yield name, command
+
+
+COMMANDS = dict(_commands(cli, "macaron"))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_listed(name: str) -> None:
+    assert f"| `{name}" in README
+
+
+@pytest.mark.parametrize(
+    "option",
+    sorted({opt for c in COMMANDS.values() for p in c.params for opt in p.opts if opt.startswith("--")}),
+)
+def test_every_option_is_explained(option: str) -> None:
+    assert f"`{option}" in README
+
+
+def test_no_command_is_listed_that_does_not_exist() -> None:
+    listed = set(re.findall(r"^\| `(macaron [a-z ]+?)(?: [A-Z…]+)?` \|", README, re.MULTILINE))
+    assert listed == set(COMMANDS)
+
+
+def test_every_setting_is_explained_with_its_default() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| `([^`]*)` \|", README, re.MULTILINE))
+    assert rows == {
+        field.name: f'"{field.default}"' if isinstance(field.default, str) else str(field.default)
+        for field in fields(Settings)
+    }
+
+
+def test_the_first_screen_holds_the_two_commands() -> None:
+    first_screen = README.splitlines()[:15]
+    commands = [line for line in first_screen if line.startswith("python -m pip install")]
+    assert len(commands) == 2
+    assert commands[0].endswith('macaron ask "What is the capital of France?"')
+    assert commands[1].endswith("python -m pytest")
+
+
+def test_every_file_and_folder_it_names_exists() -> None:
+    tree = README.split("## What is where")[1].split("```")[1]
+    parent = Path()
+    for line in tree.splitlines():
+        match = re.match(r"^(  )?([\w.]+/?)\s", line)
+        if match is None:
+            continue
+        path = Path(match[2]) if match[1] is None else parent / match[2]
+        if match[1] is None:
+            parent = path
+        assert (ROOT / path).exists(), path
+    for name in re.findall(r"`((?:assets|packaging|tests|engine)/[\w./]+)`", README):
+        assert (ROOT / name).exists(), name
