@@ -48,7 +48,7 @@ class Notice(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading(Event):
-    """Progress of the prompt: `done` of `total` tokens, `reused` of them free. phase: route, summary or answer."""
+    """Progress of the prompt: `done` of `total` tokens, `reused` of them free. phase: summary or answer."""
 
     phase: str
     done: int

@@ -1,0 +1,145 @@
+"""The one prompt builder: state and harness in, token ids out. Serving and training call this same function.
+
+A view is a head and then segments, one per turn. Segments that exist are reused to the token; only turns this view
+has not seen, and the new message, are rendered here. Pure: knows neither the store nor the runtime.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from engine.harness.encoding import encode_parts
+from engine.harness.formats import ChatFormat, Part
+from engine.routing.profile import Profile
+from engine.runtime.protocol import Encoder, Tokens
+
+_TEMPLATES: Final = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True, slots=True)
+class Harness:
+    """Everything a model's input is made from, apart from what was said. `version` changes whenever any of it does."""
+
+    version: str
+    chat_format: ChatFormat
+    markup: Mapping[str, int]
+    systems: Mapping[str, str]
+    """System text per expert."""
+    summary: str
+    """What an expert is asked after its turn, to tell the others about it."""
+    thinking: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenTurn:
+    """A past turn that the view has no tokens of: another expert's (answer = its summary), or an own one."""
+
+    turn_id: str
+    user_text: str
+    answer: str
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PromptState:
+    """What one expert is to read before it answers `user_text`."""
+
+    expert: str
+    head: Tokens
+    past: tuple[Tokens, ...]
+    """Segments the view already has, oldest first."""
+    unseen: tuple[UnseenTurn, ...]
+    """Turns after those, oldest first."""
+    user_text: str
+    memory: tuple[str, ...] = ()
+    """Lines of the memory block, such as "[preference, 2026-11-02] prefers tea"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    tokens: Tokens
+    unseen: tuple[tuple[str, Tokens], ...]
+    """(turn_id, segment) of every unseen turn, to be kept when the turn is closed."""
+    opening: Tokens
+    """The new message and the opening of the answer: the first part of the new turn's own segment."""
+    boundaries: tuple[int, ...]
+    """Positions between turns, ascending: where a later prompt may part from this one."""
+
+
+def make_harness(profile: Profile, chat_format: ChatFormat, markup: Mapping[str, int]) -> Harness:
+    """The harness a profile asks for; its version is a hash of all its texts, format and template included."""
+    systems = {expert.expert: expert.system for expert in profile.experts}
+    template = (_TEMPLATES / f"{chat_format.family}.jinja").read_text(encoding="utf-8")
+    content = [systems, profile.texts.summary, asdict(chat_format), template, profile.thinking]
+    version = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+    return Harness(version, chat_format, markup, systems, profile.texts.summary, profile.thinking)
+
+
+def head(harness: Harness, encoder: Encoder, expert: str, folded_turns: int = 0) -> Tokens:
+    """The beginning of a view. A view that no longer reads its first turns says so."""
+    return encode_parts(harness.chat_format.head(_system(harness, expert, folded_turns)), encoder, harness.markup)
+
+
+def build(state: PromptState, harness: Harness, encoder: Encoder, folded_turns: int = 0) -> Prompt:
+    """Token ids of everything the expert reads, ending where its answer begins."""
+    system = _system(harness, state.expert, folded_turns)
+    is_first = not state.past
+    unseen: list[tuple[str, Tokens]] = []
+    for turn in state.unseen:
+        unseen.append((turn.turn_id, _past_turn(turn, harness, encoder, is_first, system)))
+        is_first = False
+    opening = encode_parts(
+        (
+            *harness.chat_format.user(_with_memory(state.user_text, state.memory), first=is_first, system=system),
+            *harness.chat_format.assistant_open(harness.thinking),
+        ),
+        encoder,
+        harness.markup,
+    )
+    pieces = [state.head, *state.past, *(segment for _, segment in unseen)]
+    tokens: list[int] = []
+    boundaries: list[int] = []
+    for piece in pieces:
+        tokens += piece
+        boundaries.append(len(tokens))
+    return Prompt((*tokens, *opening), tuple(unseen), opening, tuple(boundaries))
+
+
+def close(opening: Tokens, completion: Sequence[int], harness: Harness, encoder: Encoder) -> Tokens:
+    """The new turn's own segment: opening, the model's own tokens verbatim (without its end token), closing."""
+    return (*opening, *completion, *encode_parts(harness.chat_format.assistant_close(), encoder, harness.markup))
+
+
+def summary_prompt(harness: Harness, encoder: Encoder, before: Tokens) -> Tokens:
+    """Ask the expert whose view is `before`, which ends with its own turn, for that turn's summary."""
+    parts: tuple[Part, ...] = (
+        *harness.chat_format.user(harness.summary),
+        *harness.chat_format.assistant_open(thinking=False),
+    )
+    return (*before, *encode_parts(parts, encoder, harness.markup))
+
+
+def _past_turn(turn: UnseenTurn, harness: Harness, encoder: Encoder, is_first: bool, system: str) -> Tokens:
+    answer = turn.answer if turn.is_own else f"(another expert answered: {turn.answer})"
+    parts = (
+        *harness.chat_format.user(turn.user_text, first=is_first, system=system),
+        *harness.chat_format.assistant(answer),
+    )
+    return encode_parts(parts, encoder, harness.markup)
+
+
+def _system(harness: Harness, expert: str, folded_turns: int) -> str:
+    system = harness.systems[expert]
+    if folded_turns:
+        system += f"\n\nEarlier turns of this conversation ({folded_turns}) are no longer shown to you."
+    return system
+
+
+def _with_memory(text: str, memory: Sequence[str]) -> str:
+    if not memory:
+        return text
+    lines = "\n".join(f"- {' '.join(line.split())}" for line in memory)
+    return f"<memory>\n{lines}\n</memory>\n{text}"

@@ -1,0 +1,41 @@
+"""One loaded Mixture-of-LoRA as a value: what runs, under which texts, with which adapters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.harness.prompt import Harness
+from engine.routing.profile import Profile
+from engine.runtime.protocol import AdapterStack, ModelInfo, Tokens
+from engine.values import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    profile: Profile
+    harness: Harness
+    info: ModelInfo
+    stacks: Mapping[str, AdapterStack]
+    """The adapter stack of every expert of the profile; empty for the bare base."""
+
+    def trace(
+        self,
+        turn_id: str,
+        kind: Literal["route", "answer", "summary"],
+        expert: str,
+        prompt: Tokens,
+        completion: Tokens,
+        seed: int = 0,
+    ) -> Trace:
+        """What `expert` just read and wrote, with everything needed to repeat it."""
+        return Trace(
+            turn_id,
+            kind,
+            expert,
+            prompt,
+            completion,
+            self.stacks[expert],
+            self.info.base_hash,
+            self.harness.version,
+            seed,
+        )

@@ -1,0 +1,94 @@
+"""A turn under way: what it has gathered so far, told as numbered events, and in the end as an Answer."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.errors import AgentError
+from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnOpened
+from engine.runtime.protocol import Prefilled, Usage
+from engine.values import Answer, Route, Segment, Timing, Trace, TurnRecord, TurnState
+
+
+@dataclass(slots=True)
+class RunningTurn:
+    record: TurnRecord
+    started: float
+    """`time.perf_counter()` at the beginning."""
+    events: int = 0
+    route: Route | None = None
+    text: list[str] = field(default_factory=list)
+    completion: list[int] = field(default_factory=list)
+    reason: str = ""
+    """Why the answer ended; empty while it has not."""
+    usage: Usage = Usage()
+    usage_other: Usage = Usage()
+    route_ms: float = 0.0
+    first_token_ms: float | None = None
+    traces: list[Trace] = field(default_factory=list)
+    segments: tuple[Segment, ...] = ()
+
+    def opened(self) -> TurnOpened:
+        return TurnOpened(
+            **self._stamp(),
+            conversation_id=self.record.conversation_id,
+            parent_turn_id=self.record.parent_turn_id,
+            user_text=self.record.user_text,
+        )
+
+    def routed(self, route: Route) -> RouteChosen:
+        self.route = route
+        self.route_ms = self._elapsed_ms()
+        return RouteChosen(**self._stamp(), route=route)
+
+    def notice(self, code: str, **values: Any) -> Notice:
+        return Notice(**self._stamp(), code=code, values=values)
+
+    def reading(self, phase: str, piece: Prefilled) -> Reading:
+        return Reading(**self._stamp(), phase=phase, done=piece.done, total=piece.total, reused=piece.reused)
+
+    def said(self, text: str) -> Iterator[TextDelta]:
+        """No event for no text, which is what a token that ends in mid-character has."""
+        if text:
+            if self.first_token_ms is None:
+                self.first_token_ms = self._elapsed_ms()
+            self.text.append(text)
+            yield TextDelta(**self._stamp(), text=text)
+
+    def answer(self, state: TurnState, error: AgentError | None) -> Answer:
+        return Answer(
+            self.record.turn_id,
+            state,
+            "".join(self.text),
+            self.route,
+            self.usage,
+            self.usage_other,
+            Timing(self.route_ms, self.first_token_ms, self._elapsed_ms()),
+            self.segments,
+            tuple(self.traces),
+            error.problem if error else "",
+            error.hint if error else "",
+        )
+
+    def closed(self, answer: Answer, context_tokens: int) -> TurnClosed:
+        return TurnClosed(
+            **self._stamp(),
+            conversation_id=self.record.conversation_id,
+            state=answer.state,
+            text=answer.text,
+            route=answer.route,
+            usage=answer.usage,
+            usage_other=answer.usage_other,
+            timing=answer.timing,
+            context_tokens=context_tokens,
+            problem=answer.problem,
+            hint=answer.hint,
+        )
+
+    def _stamp(self) -> dict[str, Any]:
+        number, self.events = self.events, self.events + 1
+        return {"turn_id": self.record.turn_id, "number": number}
+
+    def _elapsed_ms(self) -> float:
+        return (time.perf_counter() - self.started) * 1000

@@ -1,0 +1,191 @@
+"""Prepare what an expert reads: find or begin its epoch, fold what no longer fits, and build the prompt.
+
+Stands between the store and the pure timeline. Decides nothing about routes and runs no model.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from engine.errors import ContextOverflow
+from engine.harness.prompt import Prompt, PromptState, build, close, head
+from engine.mixture import Mixture
+from engine.routing import timeline
+from engine.routing.timeline import ViewPlan
+from engine.runtime.protocol import AdapterStack, Encoder, Tokens
+from engine.store import Store
+from engine.values import Epoch, Segment, TurnRecord
+
+_ANSWER_SHARE: Final = 0.25
+"""Part of the context that stays free for the answer, if the profile allows so long a one."""
+_FOLDED_SHARE: Final = 0.5
+"""Part of the context that history may fill after folding; folding again at once would cost a full read each turn."""
+_MARGIN: Final = 32
+"""More tokens than the markup of any family puts around a message."""
+_MANY_TURNS: Final = 9999
+"""For the size of the longest head: one that tells of as many folded turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenView:
+    """A view ready to be read. `newly_folded` turns were left out just now, which the user must be told."""
+
+    epoch: Epoch
+    plan: ViewPlan
+    newly_folded: int
+
+
+def shared_views(systems: Mapping[str, str], stacks: Mapping[str, AdapterStack]) -> dict[str, str]:
+    """The view each expert reads, named by the first expert of it: one per distinct (system text, adapter stack)."""
+    first: dict[tuple[str, AdapterStack], str] = {}
+    return {expert: first.setdefault((systems[expert], stack), expert) for expert, stack in stacks.items()}
+
+
+class ViewBuilder:
+    def __init__(self, store: Store, mixture: Mixture, encoder: Encoder, *, longest_summary_tokens: int) -> None:
+        self._store = store
+        self._view_of = shared_views(mixture.harness.systems, mixture.stacks)
+        self._harness = mixture.harness
+        self._encoder = encoder
+        self._base_hash = mixture.info.base_hash
+        self._context_tokens = mixture.profile.context_tokens
+        answer = min(mixture.profile.max_answer_tokens, int(self._context_tokens * _ANSWER_SHARE))
+        self._prompt_limit = self._context_tokens - answer
+        self._longest_summary_tokens = longest_summary_tokens
+
+    def check_fits(self, text: str) -> None:
+        """Refuse a message that would not fit even an empty view. Nothing is stored yet.
+
+        Raises: ContextOverflow.
+        """
+        message = len(self._encoder.encode(text))
+        frames = max(self._frame_size(expert, _MANY_TURNS) for expert in self._harness.systems)
+        room = self._prompt_limit - frames - _MARGIN
+        if message > room:
+            raise ContextOverflow(
+                f"The message has {message} tokens; this profile can read {room} at once. Nothing was sent or cut.",
+                "Shorten it, send it in parts, or choose a profile with a larger context.",
+            )
+
+    def open(self, conversation_id: str, path: Sequence[TurnRecord], expert: str, user_text: str) -> OpenView:
+        """The epoch and plan under which `expert` reads `path` and then `user_text`."""
+        expert = self._view_of[expert]
+        known = self._store.latest_epoch(conversation_id, expert, [turn.turn_id for turn in path])
+        plan: ViewPlan | None = None
+        if known is not None and self._is_current(known):
+            plan = timeline.plan_view(path, known, self._store.segments(known.epoch_id, [t.turn_id for t in path]))
+            if self._fits(known, plan, expert, user_text):
+                return OpenView(known, plan, 0)
+        reason = self._reason(known, is_full=plan is not None)
+        before = plan or timeline.plan_view(path, known, {})
+        readable = [turn for turn in path if timeline.is_readable(turn)]
+        kept = self._fold(readable, expert, user_text)
+        folded = len(readable) - len(kept)
+        folded_through = readable[folded - 1].turn_id if folded else None
+        begun = Epoch(
+            self._store.new_epoch_id(),
+            conversation_id,
+            expert,
+            known.number + 1 if known else 0,
+            head(self._harness, self._encoder, expert, folded),
+            self._base_hash,
+            self._harness.version,
+            reason,
+            folded_through,
+        )
+        self._store.begin_epoch(begun)
+        return OpenView(begun, timeline.plan_view(path, begun, {}), max(0, folded - before.folded_turns))
+
+    def prompt(self, view: OpenView, path: Sequence[TurnRecord], user_text: str) -> Prompt:
+        """`path` gives the unseen turns with the summaries they have by now."""
+        by_id = {turn.turn_id: turn for turn in path}
+        expert = view.epoch.expert
+        state = PromptState(
+            expert,
+            view.epoch.head,
+            tuple(segment.tokens for segment in view.plan.past),
+            tuple(timeline.as_unseen(by_id[turn.turn_id], self._own(expert)) for turn in view.plan.unseen),
+            user_text,
+        )
+        return build(state, self._harness, self._encoder, view.plan.folded_turns)
+
+    def segments(self, view: OpenView, prompt: Prompt, turn_id: str, completion: Tokens) -> tuple[Segment, ...]:
+        """What the view has gained once the turn is over: the unseen turns and the new one."""
+        own = close(prompt.opening, completion, self._harness, self._encoder)
+        epoch_id = view.epoch.epoch_id
+        return (
+            *(Segment(unseen_id, epoch_id, tokens) for unseen_id, tokens in prompt.unseen),
+            Segment(turn_id, epoch_id, own),
+        )
+
+    def tokens_through(self, turn: TurnRecord) -> Tokens:
+        """The answering expert's view up to and including its own turn, for that turn's summary."""
+        expert = self._view_of[timeline.expert_of(turn) or ""]
+        path = self._store.path(turn.turn_id)
+        epoch = self._store.latest_epoch(turn.conversation_id, expert, [t.turn_id for t in path])
+        if epoch is not None and self._is_current(epoch):
+            plan = timeline.plan_view(path, epoch, self._store.segments(epoch.epoch_id, [t.turn_id for t in path]))
+            if plan.past and plan.past[-1].turn_id == turn.turn_id:
+                return (*epoch.head, *(token for segment in plan.past for token in segment.tokens))
+        alone = PromptState(expert, head(self._harness, self._encoder, expert), (), (), turn.user_text)
+        prompt = build(alone, self._harness, self._encoder)
+        answer = self._encoder.encode(turn.answer_text)
+        return (*alone.head, *close(prompt.opening, answer, self._harness, self._encoder))
+
+    def needs_summary(self, view: OpenView) -> tuple[TurnRecord, ...]:
+        """Turns this view is about to read that other experts answered and nobody has summarised."""
+        return timeline.needs_summary(view.plan.unseen, self._own(view.epoch.expert))
+
+    def has_others(self, turn: TurnRecord) -> bool:
+        """Whether there is an expert that would read this turn as a summary."""
+        own = self._view_of.get(timeline.expert_of(turn) or "")
+        return any(view != own for view in self._view_of.values())
+
+    def _own(self, view_expert: str) -> set[str]:
+        """The experts that share the view named by `view_expert`."""
+        return {expert for expert, view in self._view_of.items() if view == view_expert}
+
+    def _is_current(self, epoch: Epoch) -> bool:
+        return epoch.harness_version == self._harness.version and epoch.base_hash == self._base_hash
+
+    def _reason(self, known: Epoch | None, *, is_full: bool) -> str:
+        if known is None:
+            return "first"
+        if is_full:
+            return "folded"
+        return "harness" if known.harness_version != self._harness.version else "base"
+
+    def _fits(self, epoch: Epoch, plan: ViewPlan, expert: str, user_text: str) -> bool:
+        if plan.past:
+            size = len(epoch.head) + sum(len(segment.tokens) for segment in plan.past)
+        else:
+            size = self._frame_size(expert, plan.folded_turns)
+        size += sum(self._turn_size(turn, expert) for turn in plan.unseen)
+        return size + self._message_size(user_text) <= self._prompt_limit
+
+    def _fold(self, readable: Sequence[TurnRecord], expert: str, user_text: str) -> Sequence[TurnRecord]:
+        """The newest of `readable` that a fresh epoch can hold; all of them when they fit."""
+        frame = self._frame_size(expert, len(readable))
+        limit = self._prompt_limit - frame - self._message_size(user_text)
+        sizes = {turn.turn_id: self._turn_size(turn, expert) for turn in readable}
+        if sum(sizes.values()) <= limit:
+            return readable
+        budget = min(limit, int(self._context_tokens * _FOLDED_SHARE))
+        return readable[timeline.fold(readable, budget, lambda turn: sizes[turn.turn_id]) :]
+
+    def _frame_size(self, expert: str, folded_turns: int) -> int:
+        """Tokens of a view that reads an empty message and nothing else. Some families put the system text there."""
+        beginning = head(self._harness, self._encoder, expert, folded_turns)
+        empty = PromptState(expert, beginning, (), (), "")
+        return len(build(empty, self._harness, self._encoder, folded_turns).tokens)
+
+    def _turn_size(self, turn: TurnRecord, expert: str) -> int:
+        """Upper bound of a past turn's tokens when it is rendered anew."""
+        unseen = timeline.as_unseen(turn, self._own(expert))
+        answer = len(self._encoder.encode(unseen.answer))
+        if turn.summary is None and not unseen.is_own:
+            answer = max(answer, self._longest_summary_tokens)
+        return self._message_size(unseen.user_text) + answer + _MARGIN
+
+    def _message_size(self, text: str) -> int:
+        return len(self._encoder.encode(text)) + _MARGIN
