@@ -154,7 +154,7 @@ class Agent:
             state = "stopped"
         except AgentError as failure:
             error = failure
-        except GeneratorExit:
+        except (GeneratorExit, KeyboardInterrupt):
             state = "stopped"
             raise
         finally:

@@ -1,6 +1,7 @@
 """Sentence vectors from a second, small model with a context of its own."""
 
 import ctypes
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +24,7 @@ class Embedder:
         log = binding.start()
         check_base(read_header(Path(path)))
         params: Any = lib.llama_model_default_params()
-        self._model: Any = lib.llama_model_load_from_file(path.encode(), params)
+        self._model: Any = lib.llama_model_load_from_file(os.fsencode(path), params)
         if not self._model:
             raise RuntimeFailed(f"The embedder {Path(path).name} could not be loaded: {log.take()}", "Choose another.")
         self._vocab: Any = lib.llama_model_get_vocab(self._model)

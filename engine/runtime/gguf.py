@@ -184,7 +184,7 @@ def check_base(header: GGUFHeader) -> None:
     """Raises: BadModelFile when the file holds no model that can be a base."""
     kind = header.metadata.get("general.type", "model")
     if kind != "model":
-        raise BadModelFile(f"{header.path.name} holds a {kind}, not a base model.", "Choose the base model's file.")
+        raise BadModelFile(f"{header.path.name} is of the kind `{kind}`, not a base.", "Choose the base model's file.")
     if not header.architecture or not header.tensors:
         raise BadModelFile(f"{header.path.name} names no architecture or holds no tensors.", "Get the file again.")
 

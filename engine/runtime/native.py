@@ -5,6 +5,7 @@ Knows sequences, positions and bytes of state; not whose they are. Used by one t
 """
 
 import ctypes
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -56,7 +57,7 @@ class Native:
     def _load_model(self, plan: LoadPlan) -> None:
         params: Any = lib.llama_model_default_params()
         params.n_gpu_layers = plan.gpu_layers
-        self._model = lib.llama_model_load_from_file(plan.base.encode(), params)
+        self._model = lib.llama_model_load_from_file(os.fsencode(plan.base), params)
         if not self._model:
             raise RuntimeFailed(
                 f"llama.cpp could not load {Path(plan.base).name}: {self._log.take() or 'no reason given'}",
@@ -143,7 +144,7 @@ class Native:
     # Adapters
 
     def load_adapter(self, path: str) -> Any:
-        adapter = lib.llama_adapter_lora_init(self._model, path.encode())
+        adapter = lib.llama_adapter_lora_init(self._model, os.fsencode(path))
         if not adapter:
             raise RuntimeFailed(
                 f"The adapter {Path(path).name} could not be loaded: {self._log.take() or 'no reason given'}",

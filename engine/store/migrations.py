@@ -6,10 +6,28 @@ which commits what came before it.
 """
 
 import sqlite3
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
-from sqlite_utils import Database as MigrationDatabase
-from sqlite_utils import Migrations
+
+@contextmanager
+def _without(module: str) -> Iterator[None]:
+    """Imports in here do not find `module`, unless it is loaded already."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[module]
+
+
+# sqlite-utils loads pandas where it is installed, as it is beside Gradio: half of what a short command takes to start.
+with _without("pandas"):
+    from sqlite_utils import Database as MigrationDatabase
+    from sqlite_utils import Migrations
 
 MIGRATIONS = Migrations("macaron")
 

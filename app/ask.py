@@ -1,0 +1,160 @@
+"""`macaron ask`: one turn, printed as it comes or as one JSON object."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from types import FrameType
+from typing import Any
+
+from app.output import ProgressLine, print_error, print_json, print_note, print_text
+from app.paths import Paths
+from app.settings import screen_language
+from app.wiring import open_client
+from engine.agent import checked_text
+from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent
+from engine.runtime.protocol import Stop, Usage
+from ui.client import Client
+from ui.present import DisplayStream, notice_line
+from ui.strings import say
+
+_FAILED = 1
+_STOPPED = 130
+
+
+def ask_once(
+    text: str,
+    paths: Paths,
+    *,
+    profile: str | None,
+    expert: str | None,
+    conversation_id: str | None,
+    as_json: bool,
+) -> int:
+    """Exit code: 0 answered, 1 failed, 130 stopped."""
+    checked_text(text)  # before the base is loaded for nothing
+    progress = ProgressLine()
+    progress.show("loading …")
+    with (
+        open_client(paths, profile, expert=expert, conversation_id=conversation_id) as opened,
+        _stop_on_signal(opened.client) as stop,
+    ):
+        progress.clear()
+        language = screen_language(opened.settings, os.environ)
+        for notice in opened.notices:
+            print_note(notice)
+        with closing(opened.client.ask(text, conversation_id=conversation_id, expert=expert)) as turn:
+            events = _stopping(turn, stop, opened.client)
+            closed = _collect(events, progress, language) if as_json else _print(events, progress, language)
+    if as_json:
+        print_json(summary(closed))
+    elif closed.state == "failed":
+        print_error(closed.problem, closed.hint, as_json=False)
+    return {"failed": _FAILED, "stopped": _STOPPED}.get(closed.state, 0)
+
+
+def summary(closed: TurnClosed) -> dict[str, Any]:
+    """The object that `ask --json` prints."""
+    route = closed.route
+    result: dict[str, Any] = {
+        "conversation_id": closed.conversation_id,
+        "turn_id": closed.turn_id,
+        "text": closed.text,
+        "route": route and {"expert": route.expert, "reason": route.reason, "scores": dict(route.scores)},
+        "usage": _counts(closed.usage),
+        "usage_other": _counts(closed.usage_other),
+        "timing_ms": {
+            "route": _rounded(closed.timing.route),
+            "first_token": _rounded(closed.timing.first_token),
+            "total": _rounded(closed.timing.total),
+        },
+        "stopped": closed.state == "stopped",
+    }
+    if closed.state == "failed":
+        result["error"] = {"problem": closed.problem, "hint": closed.hint}
+    return result
+
+
+def _counts(usage: Usage) -> dict[str, int]:
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "reused_tokens": usage.reused_tokens,
+        "completion_tokens": usage.completion_tokens,
+    }
+
+
+def _rounded(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None else round(milliseconds, 1)
+
+
+def _collect(events: Iterator[TurnEvent], progress: ProgressLine, language: str) -> TurnClosed:
+    for event in events:
+        _show_progress(event, progress, language)
+        if isinstance(event, TurnClosed):
+            progress.clear()
+            return event
+    raise AssertionError("a turn always ends with TurnClosed")
+
+
+def _print(events: Iterator[TurnEvent], progress: ProgressLine, language: str) -> TurnClosed:
+    """Print the answer as it comes, with control sequences taken out; then the notices, which would interrupt it."""
+    stream = DisplayStream()
+    notices = []
+    is_begun = False
+    try:
+        for event in events:
+            _show_progress(event, progress, language)
+            match event:
+                case TextDelta(text=text):
+                    progress.clear()
+                    is_begun = True
+                    print_text(stream.feed(text), end="")
+                case Notice():
+                    notices.append(notice_line(event, language))
+                case TurnClosed():
+                    return event
+        raise AssertionError("a turn always ends with TurnClosed")
+    finally:
+        progress.clear()
+        if is_begun:
+            print_text(stream.flush())
+        for notice in notices:
+            print_note(notice)
+
+
+def _show_progress(event: TurnEvent, progress: ProgressLine, language: str) -> None:
+    match event:
+        case RouteChosen(route=route):
+            progress.show(f"{route.expert} …")
+        case Reading(done=done, total=total) if done < total:
+            progress.show(say("progress.reading", language, done=f"{done:,}", total=f"{total:,}"))
+
+
+@contextmanager
+def _stop_on_signal(client: Client) -> Iterator[Stop]:
+    """The first Ctrl+C, or a polite end of the process, stops the turn and keeps its text; the next ends at once.
+
+    The flag is set from the first on.
+    """
+    asked = threading.Event()
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        asked.set()
+        client.stop()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _stopping(events: Iterator[TurnEvent], stop: Stop, client: Client) -> Iterator[TurnEvent]:
+    """The same events. A stop that came before the turn had begun is passed on once it has."""
+    for event in events:
+        if stop.is_set():
+            client.stop()
+        yield event

@@ -1,0 +1,42 @@
+"""Where the base GGUF of a profile is on this machine. Looks; never downloads."""
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.paths import Paths
+from engine.errors import ModelMissing
+from engine.routing.profile import BaseSource, Profile
+
+
+def find_base(profile: Profile, paths: Paths) -> Path:
+    """An explicit path, then the package that carries it, then the home's models folder, then the profile's own.
+
+    Raises: ModelMissing saying how to get it.
+    """
+    source = profile.base
+    for candidate in _candidates(source, profile.folder, paths):
+        if candidate.is_file():
+            return candidate
+    hint = f"Put {source.file or 'its GGUF file'} into {paths.models}, or name its path in the profile's profile.toml."
+    if source.package:
+        hint = f"Run `pip install {source.package}`. Or: {hint[0].lower()}{hint[1:]}"
+    raise ModelMissing(f"The base of the profile {profile.name}, {profile.base_model}, is not on this machine.", hint)
+
+
+def _candidates(source: BaseSource, profile_folder: Path, paths: Paths) -> Iterator[Path]:
+    if source.path:
+        yield source.path
+    if source.module and source.file and (folder := _package_folder(source.module)):
+        yield folder / source.file
+    if source.file:
+        yield paths.models / source.file
+        yield profile_folder / source.file
+
+
+def _package_folder(module: str) -> Path | None:
+    """Where a package is installed. Nothing of it runs; looking for a dotted name would run the package around it."""
+    if not module.isidentifier():
+        return None
+    spec = importlib.util.find_spec(module)
+    return Path(spec.origin).parent if spec and spec.origin else None

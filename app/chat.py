@@ -1,0 +1,43 @@
+"""`macaron chat`: the terminal face over an agent in this process."""
+
+import sys
+from collections.abc import Mapping
+
+from app.output import ProgressLine, is_terminal
+from app.paths import Paths
+from app.settings import screen_language
+from app.wiring import open_client
+from engine.errors import UsageProblem
+
+
+def run_chat(
+    paths: Paths,
+    *,
+    profile: str | None,
+    expert: str | None,
+    conversation_id: str | None,
+    newest: bool,
+    language: str | None,
+    environment: Mapping[str, str],
+) -> int:
+    """Blocks until the user quits. Exit code 0.
+
+    Raises: UsageProblem where there is no terminal, and all that `open_client` does, before the screen is taken.
+    """
+    if not all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        raise UsageProblem(
+            "The chat needs a terminal: its input or output is a file or another program.",
+            'Start it in a terminal window, or ask one question with `macaron ask "your question"`.',
+        )
+    from ui.terminal.app import ChatApp  # only now: a wrong call is refused without loading the screen
+
+    progress = ProgressLine()
+    progress.show("loading …")
+    with open_client(paths, profile, expert=expert, conversation_id=conversation_id) as opened:
+        progress.clear()
+        if newest and conversation_id is None:
+            found = opened.client.conversations(limit=1)
+            conversation_id = found[0].conversation_id if found else None
+        chosen = language or screen_language(opened.settings, environment)
+        ChatApp(opened.client, conversation_id=conversation_id, expert=expert, language=chosen).run()
+    return 0
