@@ -17,7 +17,7 @@ from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, T
 from engine.runtime.protocol import Stop, Usage
 from ui.client import Client
 from ui.present import DisplayStream, notice_line
-from ui.strings import say
+from ui.strings import detect_language, say
 
 _FAILED = 1
 _STOPPED = 130
@@ -35,7 +35,7 @@ def ask_once(
     """Exit code: 0 answered, 1 failed, 130 stopped."""
     checked_text(text)  # before the base is loaded for nothing
     progress = ProgressLine()
-    progress.show("loading …")
+    progress.show(say("loading", detect_language(os.environ)))
     with (
         open_client(paths, profile, expert=expert, conversation_id=conversation_id) as opened,
         _stop_on_signal(opened.client) as stop,

@@ -8,6 +8,7 @@ from app.paths import Paths
 from app.settings import screen_language
 from app.wiring import open_client
 from engine.errors import UsageProblem
+from ui.strings import detect_language, say
 
 
 def run_chat(
@@ -32,7 +33,7 @@ def run_chat(
     from ui.terminal.app import ChatApp  # only now: a wrong call is refused without loading the screen
 
     progress = ProgressLine()
-    progress.show("loading …")
+    progress.show(say("loading", detect_language(environment)))
     with open_client(paths, profile, expert=expert, conversation_id=conversation_id) as opened:
         progress.clear()
         if newest and conversation_id is None:

@@ -8,7 +8,7 @@ from engine.events import TurnEvent, TurnOpened
 from engine.routing.profile import Profile
 from engine.runtime.protocol import Runtime
 from engine.store import Store
-from engine.values import Conversation, SearchHit, TurnRecord
+from engine.values import Conversation, Provenance, SearchHit, TurnRecord
 
 
 class LocalClient:
@@ -33,18 +33,28 @@ class LocalClient:
         conversation_id: str | None = None,
         parent_turn_id: str | None = None,
         expert: str | None = None,
+        provenance: Provenance = "typed",
     ) -> Generator[TurnEvent, None, None]:
         yield from self._run(
             lambda stop: self._agent.turn(
-                text, conversation_id=conversation_id, parent_turn_id=parent_turn_id, expert=expert, stop=stop
+                text,
+                conversation_id=conversation_id,
+                parent_turn_id=parent_turn_id,
+                expert=expert,
+                provenance=provenance,
+                stop=stop,
             )
         )
 
     def regenerate(self, turn_id: str, *, expert: str | None = None) -> Generator[TurnEvent, None, None]:
         yield from self._run(lambda stop: self._agent.regenerate(turn_id, expert=expert, stop=stop))
 
-    def edit(self, turn_id: str, text: str, *, expert: str | None = None) -> Generator[TurnEvent, None, None]:
-        yield from self._run(lambda stop: self._agent.edit(turn_id, text, expert=expert, stop=stop))
+    def edit(
+        self, turn_id: str, text: str, *, expert: str | None = None, provenance: Provenance = "typed"
+    ) -> Generator[TurnEvent, None, None]:
+        yield from self._run(
+            lambda stop: self._agent.edit(turn_id, text, expert=expert, provenance=provenance, stop=stop)
+        )
 
     def stop(self) -> None:
         self._stop.set()

@@ -4,7 +4,7 @@ from collections.abc import Generator, Sequence
 from typing import Protocol
 
 from engine.events import TurnEvent
-from engine.values import Conversation, SearchHit, TurnRecord
+from engine.values import Conversation, Provenance, SearchHit, TurnRecord
 
 
 class Client(Protocol):
@@ -17,6 +17,7 @@ class Client(Protocol):
         conversation_id: str | None = None,
         parent_turn_id: str | None = None,
         expert: str | None = None,
+        provenance: Provenance = "typed",
     ) -> Generator[TurnEvent, None, None]:
         """Say something. Without a conversation a new one begins; `parent_turn_id` branches from an earlier turn."""
         ...
@@ -25,7 +26,9 @@ class Client(Protocol):
         """Answer the same message once more, as a sibling. Also retries failed and interrupted turns."""
         ...
 
-    def edit(self, turn_id: str, text: str, *, expert: str | None = None) -> Generator[TurnEvent, None, None]:
+    def edit(
+        self, turn_id: str, text: str, *, expert: str | None = None, provenance: Provenance = "typed"
+    ) -> Generator[TurnEvent, None, None]:
         """Replace the user's message by another, as a sibling."""
         ...
 

@@ -32,6 +32,7 @@ __all__ = [
     "tokens_per_second",
     "usage_line",
     "working_line",
+    "working_parts",
 ]
 
 SECONDS_BEFORE_CLOCK = 2
@@ -39,7 +40,7 @@ SECONDS_BEFORE_CLOCK = 2
 
 
 def route_line(route: Route, language: str) -> str:
-    """The expert and why, such as `L2 · best 1.8 nats` (its lead over the runner-up) or `L0 · default`."""
+    """The expert and why, such as `L2 · best by 1.8` (nats, its lead over the runner-up) or `L0 · default`."""
     key = f"route.{route.reason}"
     reason = say(key, language) if key in TEXTS else display_line(route.reason)
     lead = _lead_nats(route.scores)
@@ -96,6 +97,8 @@ def notice_line(notice: Notice, language: str) -> str:
     turns = notice.values.get("turns")
     if notice.code == "folded" and isinstance(turns, int):
         return say_count("notice.folded", language, turns)
+    if notice.code == "length" and isinstance(notice.values.get("tokens"), int):
+        return say("notice.length", language, tokens=notice.values["tokens"])
     code = display_line(notice.code)
     values = ", ".join(f"{display_line(str(key))}={display_line(str(value))}" for key, value in notice.values.items())
     key = "notice.other_values" if values else "notice.other"
@@ -148,7 +151,7 @@ class Status:
     """Size of the context; None until a turn has told it."""
 
 
-_PHASE_OF_READING = {"route": "routing", "summary": "summarising", "answer": "preparing"}
+_PHASE_OF_READING = {"summary": "summarising", "answer": "preparing"}
 
 
 def advance(status: Status, event: TurnEvent) -> Status:
@@ -191,6 +194,14 @@ def working_line(status: Status, seconds: float, language: str) -> str:
     return line
 
 
+def working_parts(status: Status, pinned: str | None, seconds: float, language: str) -> tuple[str, ...]:
+    """The status line while a turn runs: what it does, and who answers as soon as that is known."""
+    line = working_line(status, seconds, language)
+    if status.phase not in ("opening", "routing") and status.route is not None:
+        return line, route_line(status.route, language)
+    return (line, _pin_line(pinned, language)) if pinned is not None else (line,)
+
+
 def status_parts(status: Status, pinned: str | None, language: str) -> tuple[str, ...]:
     """The status line between turns, most important part first."""
     if status.route is not None:
@@ -199,7 +210,7 @@ def status_parts(status: Status, pinned: str | None, language: str) -> tuple[str
         first = say("status.ready", language)
     else:
         first = ""
-    pin = say("status.pin", language, expert=display_line(pinned)) if pinned is not None else ""
+    pin = _pin_line(pinned, language) if pinned is not None else ""
     if status.route is not None and status.route.reason == "pinned" and status.route.expert == pinned:
         pin = ""
     parts = [first, pin]
@@ -208,3 +219,7 @@ def status_parts(status: Status, pinned: str | None, language: str) -> tuple[str
         parts.append(context_line(used, status.context_tokens, language))
         parts.extend(_usage_parts(status.usage, language))
     return tuple(part for part in parts if part)
+
+
+def _pin_line(expert: str, language: str) -> str:
+    return say("status.pin", language, expert=display_line(expert))

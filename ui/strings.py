@@ -42,7 +42,7 @@ TEXTS: Mapping[str, Wording] = {
     "route.best": Wording("best", "最合适"),
     "route.current": Wording("near tie, stays", "难分高下，保持不变"),
     "route.default": Wording("default", "默认"),
-    "route.margin": Wording("{reason} {margin} nats", "{reason} {margin} 奈特"),
+    "route.margin": Wording("{reason} by {margin}", "{reason}，领先 {margin}"),
     # Usage and context.
     "usage.tokens": Wording("read {read} + reused {reused}", "读 {read} + 复用 {reused}"),
     "usage.speed": Wording("{speed} tok/s", "{speed} 词元/秒"),
@@ -69,12 +69,18 @@ TEXTS: Mapping[str, Wording] = {
     "error.unexpected": Wording("The program made a mistake", "程序出错"),
     "error.unexpected_hint": Wording("Try again with Ctrl+R.", "按 Ctrl+R 重试。"),
     "notice.folded": Wording(
-        "{count} earlier turns were folded into a summary to make room.",
-        "为腾出空间，{count} 轮较早的对话已折叠为摘要。",
+        "The conversation outgrew the context: {count} earlier turns are no longer read. They stay in the history.",
+        "对话超出了上下文：较早的 {count} 轮不再被读取，但仍保存在历史记录中。",
     ),
     "notice.folded.one": Wording(
-        "{count} earlier turn was folded into a summary to make room.", "为腾出空间，{count} 轮较早的对话已折叠为摘要。"
+        "The conversation outgrew the context: {count} earlier turn is no longer read. It stays in the history.",
+        "对话超出了上下文：较早的 {count} 轮不再被读取，但仍保存在历史记录中。",
     ),
+    "notice.length": Wording(
+        "The answer was cut after {tokens} tokens, the longest this profile allows.",
+        "回答在 {tokens} 个词元处被截断，已达到此配置允许的最大长度。",
+    ),
+    "loading": Wording("loading …", "正在加载 …"),
     "notice.other": Wording("Note: {code}", "提示：{code}"),
     "notice.other_values": Wording("Note: {code} ({values})", "提示：{code}（{values}）"),
     # The transcript.
@@ -172,7 +178,7 @@ TEXTS: Mapping[str, Wording] = {
     "help.close": Wording("Esc close  ↑ ↓ scroll", "Esc 关闭  ↑ ↓ 滚动"),
     "help.chat": Wording(
         "Enter            send\n"
-        "Ctrl+J           new line (Shift+Enter where the terminal tells them apart)\n"
+        "Ctrl+J           new line (Shift+Enter too, in some terminals)\n"
         "Up               previous prompt, when the prompt is empty\n"
         "Esc              stop the answer; otherwise close what is open\n"
         "PageUp PageDown  scroll the conversation\n"
@@ -185,7 +191,7 @@ TEXTS: Mapping[str, Wording] = {
         "Ctrl+C           copy what is selected; stop the answer\n"
         "Ctrl+Q           quit",
         "Enter            发送\n"
-        "Ctrl+J           换行（终端能区分时也可用 Shift+Enter）\n"
+        "Ctrl+J           换行（部分终端也可用 Shift+Enter）\n"
         "Up               输入框为空时取回上一条\n"
         "Esc              停止回答；否则关闭最上面的窗口\n"
         "PageUp PageDown  滚动对话\n"

@@ -131,7 +131,22 @@ class Decoder:
                 room=min(request.max_tokens, self._native.plan.context_tokens - total),
             )
             branches.append(branch)
-            yield from self._sample(branch, row) if complete else self._finish(branch, "stopped")
+            self._recall(branch)
+            yield from self._begin(branch, row) if complete else self._finish(branch, "stopped")
+
+    def _recall(self, branch: _Branch) -> None:
+        """Take in what was said before the completion broke off; its text has been shown already."""
+        for token in branch.request.said:
+            branch.assembler.add(self._native.piece(token))
+
+    def _begin(self, branch: _Branch, row: int) -> Iterator[Piece]:
+        said = branch.request.said
+        if said and self._native.is_end(said[-1]):
+            yield from self._finish(branch, "eos")
+        elif branch.assembler.stopped:
+            yield from self._finish(branch, "stop")
+        else:
+            yield from self._sample(branch, row)
 
     def _step(self, branches: Sequence[_Branch], stop: Stop) -> Iterator[Piece]:
         """Decode the pending token of every live branch in one batch, then sample each branch's next."""
@@ -178,8 +193,10 @@ class Decoder:
     def _finish(self, branch: _Branch, reason: FinishReason) -> Iterator[Piece]:
         branch.finished = True
         decode_ms = (time.perf_counter() - branch.started) * 1000
+        # Stopped while reading, it has read less than the prompt.
+        prompt_tokens = min(len(branch.request.tokens), max(len(branch.view.tokens), branch.reused_tokens))
         usage = Usage(
-            len(branch.request.tokens), branch.reused_tokens, branch.completion_tokens, branch.prefill_ms, decode_ms
+            prompt_tokens, branch.reused_tokens, branch.completion_tokens, branch.prefill_ms, decode_ms
         )
         yield Finished(branch.index, reason, usage, branch.assembler.finish())
 

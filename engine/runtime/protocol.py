@@ -80,6 +80,9 @@ class Request:
     """None: none. 0: of the chosen token. n: also the n likeliest tokens."""
     cache_key: str = ""
     """Names the view, so that it is kept for the next request with this key; empty: keep nothing."""
+    said: Tokens = ()
+    """The end of `tokens` that was sampled for this very completion before it broke off: penalties, grammar and stop
+    texts take it into account, and the completion goes on after it."""
     snapshot_at: tuple[int, ...] = ()
     """Prompt positions worth coming back to (turn boundaries), ascending. Only recurrent bases need them."""
 

@@ -26,6 +26,8 @@ class Sampler:
             if not self._grammar:
                 raise UsageProblem("The grammar cannot be used: it has an error.", "Check that its root rule exists.")
         self._chain = _chain(native, request.sampling)
+        for token in request.said:
+            self._accept(token)
 
     def close(self) -> None:
         lib.llama_sampler_free(self._chain)
@@ -42,9 +44,13 @@ class Sampler:
         token = self._draw(logits, within_grammar=False)
         if not self._fits(token):
             token = self._draw(logits, within_grammar=True)
-        lib.llama_sampler_accept(self._grammar, token)
-        lib.llama_sampler_accept(self._chain, token)
+        self._accept(token)
         return token
+
+    def _accept(self, token: int) -> None:
+        if self._grammar:
+            lib.llama_sampler_accept(self._grammar, token)
+        lib.llama_sampler_accept(self._chain, token)
 
     def _draw(self, logits: FloatArray, *, within_grammar: bool) -> int:
         candidates = np.empty(len(logits), _CANDIDATE)

@@ -9,7 +9,7 @@ from typing import Any
 from engine.errors import AgentError
 from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
 from engine.runtime.protocol import Usage
-from engine.values import Conversation, Route, SearchHit, Timing, TurnRecord, TurnState
+from engine.values import Conversation, Provenance, Route, SearchHit, Timing, TurnRecord, TurnState
 
 GATE_TIMEOUT_S = 20.0
 ROUTE = Route("L2", "best", {"L0": -4.0, "L1": -5.0, "L2": -2.2, "L3": -6.5})
@@ -60,6 +60,7 @@ class Call:
     conversation_id: str | None = None
     turn_id: str | None = None
     expert: str | None = None
+    provenance: Provenance | None = None
 
 
 @dataclass
@@ -97,8 +98,9 @@ class ScriptedClient:
         conversation_id: str | None = None,
         parent_turn_id: str | None = None,
         expert: str | None = None,
+        provenance: Provenance = "typed",
     ) -> Generator[TurnEvent, None, None]:
-        self.calls.append(Call("ask", text, conversation_id, parent_turn_id, expert))
+        self.calls.append(Call("ask", text, conversation_id, parent_turn_id, expert, provenance))
         conversation_id = conversation_id or f"c{len(self.stored) + 1}"
         path = self.stored.setdefault(conversation_id, [])
         yield from self._play(text, conversation_id, path)
@@ -108,8 +110,10 @@ class ScriptedClient:
         conversation_id, path, old = self._find(turn_id)
         yield from self._play(old.user_text, conversation_id, path[: path.index(old)])
 
-    def edit(self, turn_id: str, text: str, *, expert: str | None = None) -> Generator[TurnEvent, None, None]:
-        self.calls.append(Call("edit", text, turn_id=turn_id, expert=expert))
+    def edit(
+        self, turn_id: str, text: str, *, expert: str | None = None, provenance: Provenance = "typed"
+    ) -> Generator[TurnEvent, None, None]:
+        self.calls.append(Call("edit", text, turn_id=turn_id, expert=expert, provenance=provenance))
         conversation_id, path, old = self._find(turn_id)
         yield from self._play(text, conversation_id, path[: path.index(old)])
 
@@ -242,6 +246,7 @@ def turn(
     answer_text: str = "",
     problem: str = "",
     hint: str = "",
+    provenance: Provenance = "typed",
 ) -> TurnRecord:
     return TurnRecord(
         turn_id=turn_id,
@@ -250,7 +255,7 @@ def turn(
         state=state,
         user_text=user_text,
         answer_text=answer_text,
-        provenance="typed",
+        provenance=provenance,
         created_at="2026-03-04T05:06:07Z",
         route=ROUTE,
         usage=USAGE,

@@ -185,6 +185,19 @@ async def test_an_unknown_command_names_the_known_ones_and_sends_nothing() -> No
         assert client.calls == []
 
 
+async def test_a_note_takes_the_place_of_the_one_before() -> None:
+    async with run(ChatApp(ScriptedClient()), columns=120, rows=24) as pilot:
+        await send(pilot, "hello")
+        await wait_until_ready(pilot)
+        await send(pilot, "/nosuch")
+        await wait_for_text(pilot, "There is no command /nosuch.")
+        await send(pilot, "/neither")
+        await wait_for_text(pilot, "There is no command /neither.")
+        text = shown(pilot.app)
+        assert "There is no command /nosuch." not in text
+        assert "hello" in text and "An answer." in text
+
+
 async def test_two_slashes_send_a_text_that_begins_with_a_slash() -> None:
     client = ScriptedClient()
     async with run(ChatApp(client)) as pilot:

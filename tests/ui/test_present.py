@@ -24,6 +24,7 @@ from ui.present import (
     tokens_per_second,
     usage_line,
     working_line,
+    working_parts,
 )
 
 OPENED = TurnOpened(turn_id="t1", number=0, conversation_id="c1", parent_turn_id=None, user_text="hi")
@@ -34,7 +35,7 @@ CLOSED = closing("t1", 9, "c1", Script(), "yes", was_stopped=False)
 @pytest.mark.parametrize(
     ("route", "line"),
     [
-        pytest.param(ROUTE, "L2 · best 1.8 nats", id="best: its lead over the next"),
+        pytest.param(ROUTE, "L2 · best by 1.8", id="best: its lead over the next"),
         pytest.param(Route("L0", "default"), "L0 · default", id="default"),
         pytest.param(Route("L1", "pinned"), "L1 · pinned", id="pinned"),
         pytest.param(Route("L1", "follow_up"), "L1 · follow-up", id="follow-up"),
@@ -48,7 +49,7 @@ def test_a_route_says_who_and_why(route: Route, line: str) -> None:
 
 
 def test_a_route_reads_chinese() -> None:
-    assert route_line(ROUTE, "zh") == "L2 · 最合适 1.8 奈特"
+    assert route_line(ROUTE, "zh") == "L2 · 最合适，领先 1.8"
 
 
 def test_usage_tells_read_reused_and_speed() -> None:
@@ -74,14 +75,23 @@ def test_an_error_is_a_problem_and_a_hint() -> None:
     ("shown", "line"),
     [
         pytest.param(
-            notice("folded", turns=3), "3 earlier turns were folded into a summary to make room.", id="folded"
+            notice("folded", turns=3),
+            "The conversation outgrew the context: 3 earlier turns are no longer read. They stay in the history.",
+            id="folded",
         ),
         pytest.param(
-            notice("folded", turns=1), "1 earlier turn was folded into a summary to make room.", id="folded one"
+            notice("folded", turns=1),
+            "The conversation outgrew the context: 1 earlier turn is no longer read. It stays in the history.",
+            id="folded one",
         ),
         pytest.param(notice("odd", a=1, b="\x1b[2Jx"), "Note: odd (a=1, b=x)", id="unknown code"),
         pytest.param(notice("odd"), "Note: odd", id="unknown code without values"),
         pytest.param(notice("folded"), "Note: folded", id="folded without its number"),
+        pytest.param(
+            notice("length", tokens=512),
+            "The answer was cut after 512 tokens, the longest this profile allows.",
+            id="too long",
+        ),
     ],
 )
 def test_a_notice_is_shown_even_when_its_code_is_unknown(shown: Notice, line: str) -> None:
@@ -146,8 +156,16 @@ def test_reading_shows_how_far_it_is() -> None:
 
 
 def test_reading_for_another_purpose_says_which() -> None:
-    status = advance(Status(), reading(10, 40, phase="route"))
-    assert working_line(status, 0, "en") == "routing: reading 10 of 40 tokens"
+    status = advance(Status(), reading(10, 40, phase="summary"))
+    assert working_line(status, 0, "en") == "summarising earlier turns: reading 10 of 40 tokens"
+
+
+def test_while_an_expert_is_being_chosen_the_one_of_the_last_turn_is_not_shown() -> None:
+    opened = advance(Status(route=Route("L0", "default")), OPENED)
+    assert working_parts(opened, None, 0, "en") == ("routing",)
+    assert working_parts(opened, "L1", 0, "en") == ("routing", "pinned to L1")
+    chosen = advance(opened, RouteChosen(turn_id="t1", number=1, route=ROUTE))
+    assert working_parts(chosen, None, 0, "en") == ("preparing the answer", "L2 · best by 1.8")
 
 
 def test_work_over_two_seconds_shows_its_time() -> None:
@@ -159,7 +177,7 @@ def test_work_over_two_seconds_shows_its_time() -> None:
 def test_the_status_line_tells_expert_context_tokens_and_speed() -> None:
     status = advance(Status(), CLOSED)
     assert status_parts(status, None, "en") == (
-        "L2 · best 1.8 nats",
+        "L2 · best by 1.8",
         "context 1,284/8,192",
         "read 40 + reused 1,204",
         "12.3 tok/s",
@@ -169,7 +187,7 @@ def test_the_status_line_tells_expert_context_tokens_and_speed() -> None:
 def test_the_status_line_tells_a_pin_that_the_route_does_not() -> None:
     assert status_parts(Status(), None, "en") == ("ready",)
     assert status_parts(Status(), "L1", "en") == ("pinned to L1",)
-    assert status_parts(Status(route=ROUTE), "L1", "en") == ("L2 · best 1.8 nats", "pinned to L1")
+    assert status_parts(Status(route=ROUTE), "L1", "en") == ("L2 · best by 1.8", "pinned to L1")
     assert status_parts(Status(route=Route("L1", "pinned")), "L1", "en") == ("L1 · pinned",)
 
 

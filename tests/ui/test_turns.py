@@ -35,7 +35,7 @@ async def test_an_answer_appears_while_it_is_written() -> None:
         rest.open()
         await wait_for_text(pilot, "Paris is the capital.")
         await wait_until_ready(pilot)
-        assert "L2 · best 1.8 nats" in shown(pilot.app)
+        assert "L2 · best by 1.8" in shown(pilot.app)
 
 
 async def test_the_status_line_tells_usage_once_the_answer_is_there() -> None:
@@ -43,7 +43,7 @@ async def test_the_status_line_tells_usage_once_the_answer_is_there() -> None:
         await send(pilot, "hi")
         await wait_for_text(pilot, "12.3 tok/s")
         line = pilot.app.screen.query_one(StatusLine).text
-        assert line == "L2 · best 1.8 nats | context 1,284/8,192 | read 40 + reused 1,204 | 12.3 tok/s"
+        assert line == "L2 · best by 1.8 | context 1,284/8,192 | read 40 + reused 1,204 | 12.3 tok/s"
 
 
 async def test_the_chinese_status_line_fits_eighty_columns() -> None:
@@ -55,7 +55,7 @@ async def test_the_chinese_status_line_fits_eighty_columns() -> None:
 async def test_a_narrow_status_line_drops_what_matters_least() -> None:
     async with run(ChatApp(ScriptedClient()), columns=44, rows=24) as pilot:
         await send(pilot, "hi")
-        await wait_for_text(pilot, "L2 · best 1.8 nats | context 1,284/8,192")
+        await wait_for_text(pilot, "L2 · best by 1.8 | context 1,284/8,192")
         assert "tok/s" not in shown(pilot.app)
 
 
@@ -209,7 +209,7 @@ async def test_folding_is_told_in_plain_words() -> None:
     client.will(notice("folded", turns=4), "ok")
     async with run(ChatApp(client), columns=100, rows=24) as pilot:
         await send(pilot, "hi")
-        await wait_for_text(pilot, "4 earlier turns were folded into a summary to make room.")
+        await wait_for_text(pilot, "4 earlier turns are no longer read.")
 
 
 async def test_the_second_message_continues_the_conversation() -> None:

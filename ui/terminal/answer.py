@@ -8,10 +8,12 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from textual.app import ComposeResult
+from textual.content import Content
+from textual.highlight import HighlightTheme, highlight
 from textual.widgets import Markdown
 
-# Only the private module has the parts of a table; see _TableContent for why we need them.
-from textual.widgets._markdown import MarkdownTable, MarkdownTableCellContents, MarkdownTableContent
+# Only the private module has fences and the parts of a table; see _CodeTheme and _TableContent for why we need them.
+from textual.widgets._markdown import MarkdownFence, MarkdownTable, MarkdownTableCellContents, MarkdownTableContent
 from textual.widgets.markdown import MarkdownBlock, MarkdownStream
 
 from ui.present import DisplayStream, display_text
@@ -87,10 +89,28 @@ class _Table(MarkdownTable):
         yield _TableContent(self._headers, self._rows)
 
 
+class _CodeTheme(HighlightTheme):
+    # Textual underlines the names of functions, which reads as a link.
+    STYLES = {token: style.replace(" underline", "") for token, style in HighlightTheme.STYLES.items()}  # noqa: RUF012
+
+
+class _Fence(MarkdownFence):
+    @classmethod
+    def highlight(cls, code: str, language: str, ansi: bool = False, dark: bool = False) -> Content:
+        if ansi:
+            return super().highlight(code, language, ansi, dark)
+        return highlight(code, language=language or None, theme=_CodeTheme)
+
+
 class AnswerMarkdown(Markdown):
     """One answer. `write` it as it arrives, then `finish` with the whole text."""
 
-    BLOCKS: dict[str, type[MarkdownBlock]] = {**Markdown.BLOCKS, "table_open": _Table}  # noqa: RUF012 (as the base class declares it)
+    BLOCKS: dict[str, type[MarkdownBlock]] = {  # noqa: RUF012 (as the base class declares it)
+        **Markdown.BLOCKS,
+        "table_open": _Table,
+        "fence": _Fence,
+        "code_block": _Fence,
+    }
 
     def __init__(self, text: str, language: str) -> None:
         super().__init__(display_text(text), parser_factory=lambda: inert_parser(language), open_links=False)

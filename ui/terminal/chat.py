@@ -7,6 +7,7 @@ a thread of its own; everything else here runs on the screen's own thread and ne
 import asyncio
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Event as Flag
 from time import monotonic
 from typing import ClassVar
@@ -19,7 +20,7 @@ from textual.timer import Timer
 
 from engine.errors import AgentError
 from engine.events import Notice, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
-from engine.values import TurnRecord
+from engine.values import Provenance, TurnRecord
 from ui.client import Client
 from ui.present import (
     Status,
@@ -29,7 +30,7 @@ from ui.present import (
     notice_line,
     status_of_record,
     status_parts,
-    working_line,
+    working_parts,
 )
 from ui.strings import say
 from ui.terminal.commands import KNOWN_NAMES, ForModel, Typed, Unknown, parse
@@ -118,7 +119,7 @@ class ChatScreen(Screen[None]):
                 self.composer.put("")
                 await self.carry_out(command.action, argument)
             case ForModel(text=text):
-                await self._send(text)
+                await self._send(text, message.provenance)
 
     async def carry_out(self, action: str, argument: str = "") -> None:
         """Run the action of a command, typed or chosen from the palette."""
@@ -131,17 +132,19 @@ class ChatScreen(Screen[None]):
         else:
             await self.run_action(action)
 
-    async def _send(self, text: str) -> None:
+    async def _send(self, text: str, provenance: Provenance) -> None:
         if self._refuse_while_busy():
             return
-        turn_id, expert, conversation_id = self._prompt.editing_turn_id, self.pinned, self.conversation_id
+        turn_id, expert = self._prompt.editing_turn_id, self.pinned
         self._prompt.clear()
         view = await self._transcript.begin(text)
         running = RunningTurn(view, text, edited_turn_id=turn_id)
-        if turn_id is not None:
-            self._start(running, lambda: self._client.edit(turn_id, text, expert=expert))
-        else:
-            self._start(running, lambda: self._client.ask(text, conversation_id=conversation_id, expert=expert))
+        begin = (
+            partial(self._client.ask, text, conversation_id=self.conversation_id)
+            if turn_id is None
+            else partial(self._client.edit, turn_id, text)
+        )
+        self._start(running, lambda: begin(expert=expert, provenance=provenance))
 
     # Actions; the palette and the slash commands name them too.
 
@@ -346,6 +349,9 @@ class ChatScreen(Screen[None]):
         self.conversation_id = conversation_id
         self._prompts = [record.user_text for record in path]
         self.composer.remember(self._prompts)
+        for record in path:
+            if record.provenance != "typed":
+                self.composer.pasted.remember(record.user_text)
         limit = self._status.context_tokens
         self._status = status_of_record(path[-1], limit) if path else Status(context_tokens=limit)
         await self._transcript.clear()
@@ -380,17 +386,14 @@ class ChatScreen(Screen[None]):
         """Bring the status line and the line of keys up to date."""
         self._keys.show_keys(say(f"keys.{self._mode()}", self._language))
         running = self.running
-        if running is None:
+        # A turn that has closed has no phase, although its thread may need another moment.
+        if running is None or not self._status.phase:
             self._status_line.show(status_parts(self._status, self.pinned, self._language))
             return
+        parts = working_parts(self._status, self.pinned, monotonic() - running.started_at, self._language)
         if running.stop_wanted.is_set():
-            line = say("phase.stopping", self._language)
-        elif self._status.phase:
-            line = working_line(self._status, monotonic() - running.started_at, self._language)
-        else:
-            line = ""
-        after_line = status_parts(self._status, self.pinned, self._language)
-        self._status_line.show((line, *after_line[:1]) if line else after_line)
+            parts = (say("phase.stopping", self._language), *parts[1:])
+        self._status_line.show(parts)
 
     def _mode(self) -> str:
         if self.running is not None:

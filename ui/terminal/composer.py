@@ -12,9 +12,11 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import TextArea
 
+from engine.values import Provenance
 from ui.present import display_text
 from ui.strings import say
 from ui.terminal.line import Line
+from ui.terminal.pasting import PastedText
 
 
 class Composer(TextArea):
@@ -25,9 +27,10 @@ class Composer(TextArea):
     ]
 
     class Submitted(Message):
-        def __init__(self, text: str) -> None:
+        def __init__(self, text: str, provenance: Provenance) -> None:
             super().__init__()
             self.text = text
+            self.provenance = provenance
 
     def __init__(self, placeholder: str) -> None:
         super().__init__(
@@ -38,6 +41,8 @@ class Composer(TextArea):
             tab_behavior="focus",
             placeholder=placeholder,
         )
+        self.pasted = PastedText()
+        """What the user did not type; the chat adds what it finds in the history."""
         self._prompts: list[str] = []
         self._recalled: int | None = None
         """Index of the prompt on show; None while the user's own text is."""
@@ -57,7 +62,7 @@ class Composer(TextArea):
         if event.key == "enter":
             event.stop()
             event.prevent_default()
-            self.post_message(self.Submitted(self.text))
+            self.post_message(self.Submitted(self.text, self.pasted.provenance(self.text)))
             return
         await super()._on_key(event)
 
@@ -65,8 +70,15 @@ class Composer(TextArea):
         # The base class handles the event too unless told otherwise, and would insert it a second time.
         event.prevent_default()
         event.stop()
-        self.insert(display_text(event.text))
+        text = display_text(event.text)
+        self.pasted.paste(text)
+        self.insert(text)
         self.scroll_cursor_visible()
+
+    def action_paste(self) -> None:
+        # The program's own clipboard, such as a part of an answer that was copied.
+        self.pasted.paste(self.app.clipboard)
+        super().action_paste()
 
     def action_newline(self) -> None:
         self.insert("\n")

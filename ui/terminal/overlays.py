@@ -16,6 +16,9 @@ from ui.strings import say
 from ui.terminal.commands import COMMANDS
 from ui.terminal.line import Line
 
+MAX_PURPOSE_CELLS = 160
+"""Two lines of the list. A longer purpose is for the router, not for a person who chooses."""
+
 
 class ExpertsScreen(ModalScreen[str | None]):
     """Choose who answers. Dismissed with an expert, with "" for the automatic choice, or with None."""
@@ -28,7 +31,8 @@ class ExpertsScreen(ModalScreen[str | None]):
         self._choices = ["", *(expert for expert, _ in experts)]
         self._current = self._choices.index(pinned) if pinned in self._choices else 0
         lines = [say("experts.auto", language)]
-        lines.extend(f"{display_line(expert)} · {display_line(purpose, 60)}" for expert, purpose in experts)
+        for expert, purpose in experts:
+            lines.append(f"{display_line(expert)} · {display_line(purpose, MAX_PURPOSE_CELLS)}")
         lines[self._current] = say("experts.marked", language, line=lines[self._current])
         self._lines = lines
         self._language = language

@@ -149,7 +149,10 @@ class Transcript(VerticalScroll, can_focus=False):
             await view.remove()
 
     async def note(self, text: str, *, failed: bool = False) -> None:
-        """A line of our own between the turns."""
+        """A line of our own behind the turns. It takes the place of the one before, unless that told of a failure."""
+        for line in list(self._column.query_children(".note.passing")):
+            if not line.has_class("failed"):
+                await line.remove()
         await self._column.mount(Line(text, classes="passing note failed" if failed else "passing note"))
         self.anchor()
 

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -142,6 +143,25 @@ def test_a_stop_text_ends_the_answer_and_is_not_part_of_it(runtime: LlamaRuntime
     answer = complete(runtime, question, max_tokens=32, stop=("is Paris",))
     assert answer.reason == "stop"
     assert answer.text == "The capital of France "
+
+
+def test_a_completion_that_broke_off_goes_on_where_it_was(runtime: LlamaRuntime, question: Tokens) -> None:
+    schema = {"type": "object", "properties": {"capital": {"enum": ["Rome", "Paris"]}}, "required": ["capital"]}
+    options: dict[str, Any] = {"json_schema": json.dumps(schema), "stop": ("zzz",)}
+    whole = complete(runtime, question, max_tokens=48, **options)
+    said = whole.tokens[:3]
+
+    rest = complete(runtime, (*question, *said), max_tokens=45, said=said, **options)
+
+    assert whole.reason == rest.reason == "eos"
+    assert (*said, *rest.tokens) == whole.tokens
+    assert runtime.decode(said) + rest.text == whole.text
+
+
+def test_a_completion_that_had_ended_is_not_continued(runtime: LlamaRuntime, question: Tokens) -> None:
+    whole = complete(runtime, question, max_tokens=32)
+    rest = complete(runtime, (*question, *whole.tokens), said=whole.tokens)
+    assert (rest.reason, rest.tokens) == ("eos", ())
 
 
 def test_labels_are_scored_as_if_each_were_read_alone(runtime: LlamaRuntime, question: Tokens) -> None:

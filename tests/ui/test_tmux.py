@@ -1,0 +1,169 @@
+"""The chat as a person has it: the real program on the real starter, in a terminal of 80 by 24, read off the screen."""
+
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from app.opening import open_store
+from app.paths import Paths
+from engine.values import Answer, Route
+from tests.app.running import environment, macaron
+
+pytestmark = pytest.mark.model
+
+START_TIMEOUT_S = 30.0
+ANSWER_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 2.0
+"""One second for the program, one for tmux and for looking."""
+ECHO_TIMEOUT_S = 5.0
+"""For a key to be seen while the model works on both cores."""
+EXPERT = re.compile(r" L\d · ")
+WRITING = re.compile(r"^ writing", re.MULTILINE)
+STATUS = re.compile(r"^ L\d · .+ \| context ([\d,]+)/8,192 \| read [\d,]+ \+ reused [\d,]+", re.MULTILINE)
+
+
+class Terminal:
+    """A shell in a tmux server of its own. Keys go in, the screen comes out."""
+
+    def __init__(self, tmux: str, socket: Path) -> None:
+        self._tmux = [tmux, "-u", "-f", "/dev/null", "-S", str(socket)]
+        self._run("new-session", "-d", "-x", "80", "-y", "24", "PS1='$ ' exec sh")
+
+    def close(self) -> None:
+        self._run("kill-server")
+
+    def type(self, text: str) -> None:
+        self._run("send-keys", "-l", text)
+
+    def paste(self, text: str) -> None:
+        """As a terminal does it: in brackets, so that a program can tell it from typing."""
+        self._run("set-buffer", text)
+        self._run("paste-buffer", "-p", "-r")
+
+    def press(self, key: str) -> None:
+        self._run("send-keys", key)
+
+    def screen(self) -> str:
+        return self._run("capture-pane", "-p")
+
+    def modes(self) -> str:
+        """Whether the alternate screen, mouse reports and the cursor are on, each 0 or 1."""
+        return self._run("display-message", "-p", "#{alternate_on} #{mouse_any_flag} #{cursor_flag}").strip()
+
+    def wait_for(self, is_true: Callable[[str], object], timeout_s: float) -> str:
+        """The first screen of which `is_true`. Raises: AssertionError with the last one when there was none in time."""
+        deadline = time.monotonic() + timeout_s
+        while not is_true(screen := self.screen()):
+            assert time.monotonic() < deadline, f"waited {timeout_s} s in vain; on screen:\n{screen}"
+            time.sleep(0.05)
+        return screen
+
+    def wait_for_text(self, text: str, timeout_s: float) -> str:
+        return self.wait_for(lambda screen: text in screen, timeout_s)
+
+    def _run(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [*self._tmux, *arguments],
+            capture_output=True,
+            check=True,
+            timeout=10,
+            env=environment(TERM="xterm-256color"),
+        )
+        return done.stdout.decode("utf-8")
+
+
+@pytest.fixture
+def terminal(require_program: Callable[[str], str]) -> Iterator[Terminal]:
+    tmux = require_program("tmux")
+    # Not the test's own folder: the path of a socket may have about a hundred characters.
+    with TemporaryDirectory(prefix="tmux-") as folder:
+        terminal = Terminal(tmux, Path(folder, "socket"))
+        try:
+            yield terminal
+        finally:
+            terminal.close()
+
+
+def start_chat(terminal: Terminal, *options: str) -> None:
+    terminal.type(f"{shlex.join([sys.executable, '-m', 'app', 'chat', *options])}; echo ended with $?")
+    terminal.press("Enter")
+
+
+def write(terminal: Terminal, text: str) -> None:
+    """Type a message of one line, see it in the composer, send it, and see it in the conversation."""
+    terminal.type(text)
+    terminal.wait_for_text(f"│ {text} ", ECHO_TIMEOUT_S)
+    terminal.press("Enter")
+    terminal.wait_for_text(f"\n   {text}\n", ECHO_TIMEOUT_S)
+
+
+def ask(terminal: Terminal, text: str) -> str:
+    """The screen after the answer; the context meter tells that it is a new one."""
+    before = context_in_use(terminal.screen())
+    write(terminal, text)
+    return terminal.wait_for(lambda screen: context_in_use(screen) not in (None, before), ANSWER_TIMEOUT_S)
+
+
+def context_in_use(screen: str) -> str | None:
+    """As the status line between turns has it."""
+    status = STATUS.search(screen)
+    return status and status[1]
+
+
+def test_a_conversation_in_english_and_chinese_is_answered_stopped_and_found_again(terminal: Terminal) -> None:
+    start_chat(terminal)
+    welcome = terminal.wait_for_text("ready", START_TIMEOUT_S)
+    assert "A conversation with several experts, on this computer." in welcome
+
+    screen = ask(terminal, "What is the capital of France?")
+    assert "Paris" in screen.split("What is the capital of France?")[1]
+    ask(terminal, "法国的首都是哪里？")
+
+    terminal.paste("Tell me a long story about a fox, in ten chapters.\nBegin it at a river in winter.")
+    terminal.wait_for_text("│ Begin it at a river in winter.", ECHO_TIMEOUT_S)
+    terminal.press("Enter")
+    terminal.wait_for(WRITING.search, ANSWER_TIMEOUT_S)
+    terminal.press("Escape")
+    screen = terminal.wait_for_text("■ stopped", STOP_TIMEOUT_S)
+    last_line = screen.split("■ stopped")[0].splitlines()[-2]
+    assert last_line.strip() and not EXPERT.match(last_line), "some of the answer stands above the mark"
+
+    terminal.press("C-q")
+    screen = terminal.wait_for_text("ended with 0", START_TIMEOUT_S)
+    assert "ready" not in screen and terminal.modes() == "0 0 1"
+
+    (listed,) = macaron("history", "list", "--json").json
+    assert listed["turn_count"] == 3
+    turns = macaron("history", "show", listed["conversation_id"], "--json").json["turns"]
+    assert [turn["state"] for turn in turns] == ["answered", "answered", "stopped"]
+    assert [turn["provenance"] for turn in turns] == ["typed", "typed", "pasted"]
+    assert all(turn["answer_text"].strip() for turn in turns)
+    for words in ("首都", "capital"):
+        hits = macaron("history", "search", words, "--json").json
+        assert {hit["conversation_id"] for hit in hits} == {listed["conversation_id"]}
+
+
+def test_the_newest_conversation_is_continued_on_chinese_screens(terminal: Terminal, home: Path) -> None:
+    with open_store(Paths(home)) as store:
+        turn = store.open_turn("推荐一种咖啡。", conversation_id=None, parent_turn_id=None, profile="starter")
+        store.close_turn(Answer(turn.turn_id, "answered", "来一杯拿铁吧。", Route("L0", "default")))
+
+    start_chat(terminal, "--language", "zh", "--continue")
+    screen = terminal.wait_for_text("来一杯拿铁吧。", START_TIMEOUT_S)
+    assert "\n   推荐一种咖啡。\n" in screen
+    assert "Enter 发送  ^N 新对话" in screen
+
+    terminal.press("C-l")
+    terminal.wait_for(lambda screen: "对话历史" in screen and "推荐一种咖啡。  · 1 轮" in screen, START_TIMEOUT_S)
+    terminal.press("Escape")
+    terminal.wait_for(lambda screen: "对话历史" not in screen, START_TIMEOUT_S)
+    terminal.press("C-q")
+    terminal.wait_for_text("ended with 0", START_TIMEOUT_S)
+    assert terminal.modes() == "0 0 1"
