@@ -1,0 +1,429 @@
+"""ChildRuntime: the Runtime protocol over a pipe to an engine child, which may crash, hang or run out of memory.
+
+Every request carries its whole prompt, so a lost child costs time and nothing else: a new one is started, loads the same
+base, and goes on with the requests where they broke off, their completions so far included. Imports no llama_cpp.
+"""
+
+import logging
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Any, Final, cast
+
+import numpy as np
+
+import engine
+from engine.errors import RuntimeFailed
+from engine.runtime import wire
+from engine.runtime.protocol import (
+    NEVER,
+    Finished,
+    LoadPlan,
+    ModelInfo,
+    Piece,
+    Prefilled,
+    Request,
+    ScoreRequest,
+    Scores,
+    Stop,
+    Token,
+    Tokens,
+    Usage,
+)
+from engine.runtime.quarantine import NO_QUARANTINE, Quarantine
+
+_logger = logging.getLogger(__name__)
+
+_POLL_S: Final = 0.02
+_SILENT_S: Final = 60.0
+"""A child that sends no heartbeat for so long hangs, and is ended. Machines that swap are slow, so it is generous."""
+_CLOSE_S: Final = 10.0
+_RESTARTS: Final = 2
+"""How often one call may lose its child before it fails."""
+_CRASHES: Final = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP"})
+_ENCODED_TEXTS: Final = 512
+
+
+class _Lost(Exception):
+    """The child ended while it was asked something."""
+
+
+@dataclass(slots=True)
+class _Child:
+    """One running child: its process, and a queue per call that waits for frames."""
+
+    process: subprocess.Popen[bytes]
+    said: IO[bytes]
+    """What it wrote to standard error."""
+    calls: dict[int, "queue.SimpleQueue[Any]"] = field(default_factory=dict)
+    heard_at: float = field(default_factory=time.monotonic)
+    memory_bytes: int = 0
+    ended: bool = False
+
+
+class ChildRuntime:
+    """See `engine.runtime.protocol.Runtime`. Calls may come from any thread."""
+
+    def __init__(
+        self,
+        *,
+        memory_bytes: int = 0,
+        environment: Mapping[str, str] | None = None,
+        quarantine: Quarantine = NO_QUARANTINE,
+    ) -> None:
+        """`memory_bytes` limits the child's private memory where the system can (0: no limit)."""
+        self._memory_bytes = memory_bytes
+        self._environment = dict(environment or {})
+        self._quarantine = quarantine
+        self._plan: LoadPlan | None = None
+        self._info: ModelInfo | None = None
+        self._child: _Child | None = None
+        self._numbers = iter(range(1, 1 << 62))
+        self._encoded: dict[str, Tokens] = {}
+        self._starting = threading.RLock()
+        self._writing = threading.Lock()
+        self._closed = False
+
+    # The protocol
+
+    def load(self, plan: LoadPlan) -> ModelInfo:
+        self._quarantine.check(plan.base)
+        with self._starting:
+            self._plan = None
+            self._encoded.clear()
+            self._info = self._load_into(self._running(), plan)
+            self._plan = plan
+            return self._info
+
+    def generate(self, requests: Sequence[Request], stop: Stop = NEVER) -> Generator[Piece, None, None]:
+        for request in requests:
+            for adapter in request.adapters:
+                self._quarantine.check(adapter.path)
+        work = _Resumable(list(requests))
+        for attempt in range(_RESTARTS + 1):
+            try:
+                pieces = self._pieces({"op": "generate", "requests": wire.to_plain(work.remaining())}, stop)
+                for value, _ in pieces:
+                    yield from work.took(_piece_from_plain(value))
+                return
+            except _Lost:
+                if not work.heard_anything:
+                    self._suspect([adapter.path for request in requests for adapter in request.adapters])
+                if stop.is_set():
+                    yield from work.stopped()
+                    return
+                if attempt == _RESTARTS:
+                    raise self._failure() from None
+
+    def score(self, request: ScoreRequest, stop: Stop = NEVER) -> Scores:
+        value, _ = self._once({"op": "score", "request": wire.to_plain(request)}, stop)
+        return cast(Scores, wire.from_plain(Scores, value))
+
+    def embed(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
+        shape, block = self._once({"op": "embed", "texts": list(texts)})
+        return np.frombuffer(block, np.float32).reshape(shape).copy()
+
+    def encode(self, text: str) -> Tokens:
+        if (known := self._encoded.get(text)) is not None:
+            return known
+        value, _ = self._once({"op": "encode", "text": text})
+        tokens = tuple(value)
+        if len(self._encoded) >= _ENCODED_TEXTS:
+            self._encoded.pop(next(iter(self._encoded)), None)
+        self._encoded[text] = tokens
+        return tokens
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        value, _ = self._once({"op": "decode", "tokens": list(tokens)})
+        return str(value)
+
+    def drop(self, cache_key_prefix: str) -> None:
+        self._once({"op": "drop", "prefix": cache_key_prefix})
+
+    def views(self) -> tuple[tuple[str, int], ...]:
+        """(cache key, decoded tokens) of every view that is kept."""
+        value, _ = self._once({"op": "views"})
+        return tuple((key, length) for key, length in value)
+
+    def close(self) -> None:
+        """End the child and all its memory. Safe to call twice; a call that runs elsewhere fails."""
+        with self._starting:
+            self._closed = True
+            child, self._child = self._child, None
+        if child is None:
+            return
+        try:
+            self._send(child, {"op": "close", "id": 0})
+            child.process.wait(_CLOSE_S)
+        except (OSError, subprocess.TimeoutExpired):
+            child.process.kill()
+        child.process.wait()
+
+    def release(self) -> None:
+        """End the child but stay usable: the next call starts another. For idle times and the night."""
+        self.close()
+        with self._starting:
+            self._closed = False
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the child, while there is one."""
+        child = self._child
+        return child.process.pid if child and not child.ended else None
+
+    @property
+    def memory_bytes(self) -> int:
+        """Private memory of the child at its last heartbeat."""
+        return self._child.memory_bytes if self._child else 0
+
+    # Asking
+
+    def _once(self, message: dict[str, Any], stop: Stop = NEVER) -> tuple[Any, bytes]:
+        """One answer. Asked again in another child when this one is lost."""
+        for _ in range(_RESTARTS + 1):
+            try:
+                (answer,) = self._pieces(message, stop)
+                return answer
+            except _Lost:
+                continue
+        raise self._failure()
+
+    def _pieces(self, message: dict[str, Any], stop: Stop) -> Iterator[tuple[Any, bytes]]:
+        """Raises: _Lost when the child ends, and whatever error the child reports."""
+        yield from self._ask(self._ready(), message, stop)
+
+    def _ask(self, child: _Child, message: dict[str, Any], stop: Stop) -> Iterator[tuple[Any, bytes]]:
+        number = next(self._numbers)
+        answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        child.calls[number] = answers
+        told = False
+        try:
+            self._send(child, {**message, "id": number})
+            while True:
+                try:
+                    answer = answers.get(timeout=_POLL_S)
+                except queue.Empty:
+                    if child.ended:
+                        raise _Lost from None
+                    if stop.is_set() and not told:
+                        told = True
+                        self._send(child, {"op": "stop", "id": number})
+                    continue
+                if answer is None:
+                    raise _Lost
+                reply, block = answer
+                if "error" in reply:
+                    raise wire.error_from_plain(reply["error"])
+                if "end" in reply:
+                    told = True
+                    return
+                yield reply["value"], block
+        finally:
+            child.calls.pop(number, None)
+            if not told and not child.ended:
+                self._send(child, {"op": "stop", "id": number}, lost_is_fine=True)
+
+    def _send(self, child: _Child, message: dict[str, Any], *, lost_is_fine: bool = False) -> None:
+        try:
+            with self._writing:
+                assert child.process.stdin is not None
+                wire.write_frame(cast(Any, child.process.stdin), message)
+        except (OSError, ValueError):
+            if not lost_is_fine and message["op"] != "close":
+                raise _Lost from None
+
+    # The child's life
+
+    def _ready(self) -> _Child:
+        """A child that has the base loaded."""
+        with self._starting:
+            child = self._running()
+            if self._plan is None:
+                raise RuntimeFailed("No base is loaded.", "Load one first.")
+            return child
+
+    def _running(self) -> _Child:
+        if self._closed:
+            raise RuntimeFailed("The runtime is closed.", "Restart the program.")
+        if self._child is not None and not self._child.ended:
+            return self._child
+        self._child = self._start()
+        if self._plan is not None:
+            self._load_into(self._child, self._plan)
+        return self._child
+
+    def _load_into(self, child: _Child, plan: LoadPlan) -> ModelInfo:
+        try:
+            ((value, _),) = self._ask(child, {"op": "load", "plan": wire.to_plain(plan)}, NEVER)
+        except _Lost:
+            self._suspect([plan.base])
+            raise self._failure() from None
+        return cast(ModelInfo, wire.from_plain(ModelInfo, value))
+
+    def _start(self) -> _Child:
+        said = tempfile.TemporaryFile()
+        package_folder = str(Path(engine.__file__).resolve().parents[1])
+        environment = {
+            **{name: os.environ[name] for name in _INHERITED if name in os.environ},
+            "PYTHONPATH": package_folder,
+            "OMP_WAIT_POLICY": "passive",
+            **self._environment,
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "engine.runtime.engine_child", str(self._memory_bytes)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            cwd=tempfile.gettempdir(),
+            env=environment,
+            start_new_session=True,  # Ctrl+C in the terminal is for the host, which ends the turn in order
+        )
+        child = _Child(process, said)
+        threading.Thread(target=self._listen, args=(child,), name="engine child", daemon=True).start()
+        threading.Thread(target=self._watch, args=(child,), name="engine watch", daemon=True).start()
+        return child
+
+    def _listen(self, child: _Child) -> None:
+        assert child.process.stdout is not None
+        try:
+            while True:
+                message, block = wire.read_frame(cast(Any, child.process.stdout))
+                child.heard_at = time.monotonic()
+                if message["id"] == 0:
+                    child.memory_bytes = message["memory_bytes"]
+                elif answers := child.calls.get(message["id"]):
+                    answers.put((message, block))
+        except wire.WireError:
+            child.process.kill()  # it is gone, or talks nonsense
+        child.process.wait()
+        child.ended = True
+        for answers in list(child.calls.values()):
+            answers.put(None)
+        child.process.stdin and child.process.stdin.close()
+        child.process.stdout.close()
+
+    def _watch(self, child: _Child) -> None:
+        while not child.ended:
+            time.sleep(1.0)
+            if time.monotonic() - child.heard_at > _SILENT_S:
+                _logger.warning("the engine child gave no sign for %d s and is ended", _SILENT_S)
+                child.process.kill()
+                return
+
+    # Explaining
+
+    def _failure(self) -> RuntimeFailed:
+        how, last_words = self._last_end()
+        return RuntimeFailed(
+            f"The engine ended unexpectedly ({how}){': ' + last_words if last_words else ''}.",
+            "Close other programs if memory is short, or choose a smaller base or context; then try again.",
+        )
+
+    def _suspect(self, paths: Sequence[str]) -> None:
+        """A child that crashed over a file it had just been given will do so again: remember the file."""
+        how, last_words = self._last_end()
+        out_of_memory = any(word in last_words.lower() for word in ("alloc", "out of memory", "bad_alloc"))
+        if how in _CRASHES and not out_of_memory:
+            for path in paths:
+                self._quarantine.add(path, f"{how} {last_words}".strip())
+
+    def _last_end(self) -> tuple[str, str]:
+        """(how the last child ended, the last line it wrote)."""
+        child = self._child
+        if child is None:
+            return "it was closed", ""
+        code = child.process.wait()
+        child.said.seek(max(0, child.said.seek(0, os.SEEK_END) - 2000))
+        lines = child.said.read().decode("utf-8", "replace").strip().splitlines()
+        how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return how, lines[-1].strip() if lines else ""
+
+
+_INHERITED: Final = (
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "SYSTEMROOT",
+    "LANG",
+    "LC_ALL",
+    "LD_LIBRARY_PATH",
+    "LLAMA_CPP_LIB_PATH",
+    "CUDA_VISIBLE_DEVICES",
+    "OPENBLAS_CORETYPE",
+    "OPENBLAS_L2_SIZE",
+    "OMP_NUM_THREADS",
+)
+"""What the child gets of the host's environment: no secrets, no Python settings."""
+
+
+class _Resumable:
+    """Requests under way, kept so that another child can go on where one broke off."""
+
+    def __init__(self, requests: Sequence[Request]) -> None:
+        self._requests = requests
+        self._said: list[list[int]] = [[] for _ in requests]
+        self._done = [False] * len(requests)
+        self._indices: list[int] = list(range(len(requests)))
+        self._before = [0] * len(requests)
+        self.heard_anything = False
+
+    def remaining(self) -> list[Request]:
+        """What is left to do, as requests of their own."""
+        self._indices = [index for index, done in enumerate(self._done) if not done]
+        self._before = [len(said) for said in self._said]
+        return [self._rest(index) for index in self._indices]
+
+    def took(self, piece: Piece) -> Iterator[Piece]:
+        """The piece as the caller knows it: by its own index, and with what came before a break counted."""
+        self.heard_anything = True
+        index = self._indices[piece.index]
+        if isinstance(piece, Token):
+            self._said[index].append(piece.token)
+        elif isinstance(piece, Finished):
+            self._done[index] = True
+            if before := self._before[index]:
+                usage = piece.usage
+                usage = replace(
+                    usage,
+                    prompt_tokens=usage.prompt_tokens - before,
+                    reused_tokens=min(usage.reused_tokens, usage.prompt_tokens - before),
+                    completion_tokens=usage.completion_tokens + before,
+                )
+                piece = replace(piece, usage=usage)
+        yield replace(piece, index=index)
+
+    def stopped(self) -> Iterator[Finished]:
+        for index, done in enumerate(self._done):
+            if not done:
+                usage = Usage(len(self._requests[index].tokens), 0, len(self._said[index]))
+                yield Finished(index, "stopped", usage)
+
+    def _rest(self, index: int) -> Request:
+        request, said = self._requests[index], tuple(self._said[index])
+        return replace(
+            request,
+            tokens=request.tokens + said,
+            said=request.said + said,
+            max_tokens=request.max_tokens - len(said),
+        )
+
+
+def _piece_from_plain(value: list[Any]) -> Piece:
+    match value:
+        case ["T", index, token, text, logprob, top]:
+            return Token(index, token, text, logprob, tuple((int(t), float(p)) for t, p in top))
+        case ["P", index, done, total, reused]:
+            return Prefilled(index, done, total, reused)
+        case ["F", plain]:
+            return cast(Finished, wire.from_plain(Finished, plain))
+    raise wire.WireError(f"a piece came malformed: {value!r:.80}")

@@ -1,0 +1,19 @@
+"""How much memory this process holds for itself, and a limit on it. Mapped model files do not count: they can be dropped."""
+
+from contextlib import suppress
+
+import psutil
+
+
+def private_bytes() -> int:
+    """Resident memory that belongs to this process alone, in bytes (without mapped files where the system tells)."""
+    memory = psutil.Process().memory_info()
+    return int(memory.rss - getattr(memory, "shared", 0))
+
+
+def limit_private_bytes(limit: int) -> None:
+    """Let allocations beyond `limit` bytes fail, where the system can do that for private memory (Linux)."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

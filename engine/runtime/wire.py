@@ -1,0 +1,119 @@
+"""What goes through the pipe between host and engine child: length-prefixed frames, and values as plain data.
+
+A frame is a fixed header, a JSON object and an optional block of bytes. No pickle: a child that read a hostile file must
+not be able to run code in the host. Knows the protocol's values, neither processes nor llama.cpp.
+"""
+
+import dataclasses
+import json
+import struct
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, BinaryIO, Final
+
+from engine.errors import AgentError, RuntimeFailed
+
+WIRE_VERSION: Final = 1
+_HEADER: Final = struct.Struct("<4sHHII")
+"""Magic, version, reserved, bytes of JSON, bytes of the block."""
+_MAGIC: Final = b"MTEP"
+_MAX_BYTES: Final = 1 << 30
+
+
+class WireError(Exception):
+    """The other side is gone, speaks another version, or sent something that is no frame."""
+
+
+def write_frame(stream: BinaryIO, message: Mapping[str, Any], block: bytes = b"") -> None:
+    """Raises: OSError when the other side is gone."""
+    body = json.dumps(message, separators=(",", ":")).encode()
+    stream.write(_HEADER.pack(_MAGIC, WIRE_VERSION, 0, len(body), len(block)) + body + block)
+    stream.flush()
+
+
+def read_frame(stream: BinaryIO) -> tuple[dict[str, Any], bytes]:
+    """Raises: WireError."""
+    magic, version, _, body_bytes, block_bytes = _HEADER.unpack(_read(stream, _HEADER.size))
+    if magic != _MAGIC:
+        raise WireError("what came through the pipe is no frame")
+    if version != WIRE_VERSION:
+        raise WireError(f"the other side speaks version {version}, this one {WIRE_VERSION}")
+    if body_bytes + block_bytes > _MAX_BYTES:
+        raise WireError(f"a frame announces {body_bytes + block_bytes} bytes")
+    body = _read(stream, body_bytes)
+    block = _read(stream, block_bytes) if block_bytes else b""
+    try:
+        message = json.loads(body)
+    except ValueError as error:
+        raise WireError("a frame holds no valid JSON") from error
+    if not isinstance(message, dict):
+        raise WireError("a frame holds no object")
+    return message, block
+
+
+def _read(stream: BinaryIO, size: int) -> bytes:
+    data = stream.read(size)
+    if data is None or len(data) < size:
+        raise WireError("the other side is gone")
+    return data
+
+
+def to_plain(value: Any) -> Any:
+    """A protocol value as JSON-able data; `from_plain` with its type gives it back."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {key: to_plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [to_plain(item) for item in value]
+    return value
+
+
+def from_plain(kind: Any, data: Any) -> Any:
+    """Rebuild a value of the dataclass, tuple, mapping or scalar type `kind`.
+
+    Raises: WireError when the data does not have that shape.
+    """
+    try:
+        return _build(kind, data)
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise WireError(f"a {getattr(kind, '__name__', kind)} came malformed: {error}") from error
+
+
+def _build(kind: Any, data: Any) -> Any:
+    origin = typing.get_origin(kind)
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        hints = _hints(kind)
+        return kind(**{name: _build(hints[name], item) for name, item in data.items()})
+    if origin is tuple:
+        arguments = typing.get_args(kind)
+        if arguments[-1] is Ellipsis:
+            if arguments[0] in (int, float, str):
+                return tuple(data)
+            return tuple(_build(arguments[0], item) for item in data)
+        return tuple(_build(argument, item) for argument, item in zip(arguments, data, strict=True))
+    if origin in (types.UnionType, typing.Union):
+        options = [option for option in typing.get_args(kind) if option is not type(None)]
+        return None if data is None else _build(options[0], data)
+    return data
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def error_to_plain(error: AgentError) -> dict[str, str]:
+    return {"type": type(error).__name__, "problem": error.problem, "hint": error.hint}
+
+
+def error_from_plain(data: Mapping[str, str]) -> AgentError:
+    """The error of the same type; an unknown type becomes RuntimeFailed."""
+    known = {kind.__name__: kind for kind in _all_errors(AgentError)}
+    return known.get(data.get("type", ""), RuntimeFailed)(data.get("problem", ""), data.get("hint", ""))
+
+
+def _all_errors(kind: type[AgentError]) -> list[type[AgentError]]:
+    return [kind, *(child for direct in kind.__subclasses__() for child in _all_errors(direct))]
