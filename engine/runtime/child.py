@@ -1,7 +1,7 @@
 """ChildRuntime: the Runtime protocol over a pipe to an engine child, which may crash, hang or run out of memory.
 
-Every request carries its whole prompt, so a lost child costs time and nothing else: a new one is started, loads the same
-base, and goes on with the requests where they broke off, their completions so far included. Imports no llama_cpp.
+Every request carries its whole prompt, so a lost child costs time and nothing else: a new one is started, loads the
+same base, and goes on with the requests where they broke off, their completions so far included. Imports no llama_cpp.
 """
 
 import logging
@@ -269,7 +269,7 @@ class ChildRuntime:
         return cast(ModelInfo, wire.from_plain(ModelInfo, value))
 
     def _start(self) -> _Child:
-        said = tempfile.TemporaryFile()
+        said = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the child
         package_folder = str(Path(engine.__file__).resolve().parents[1])
         environment = {
             **{name: os.environ[name] for name in _INHERITED if name in os.environ},

@@ -195,9 +195,7 @@ class Decoder:
         decode_ms = (time.perf_counter() - branch.started) * 1000
         # Stopped while reading, it has read less than the prompt.
         prompt_tokens = min(len(branch.request.tokens), max(len(branch.view.tokens), branch.reused_tokens))
-        usage = Usage(
-            prompt_tokens, branch.reused_tokens, branch.completion_tokens, branch.prefill_ms, decode_ms
-        )
+        usage = Usage(prompt_tokens, branch.reused_tokens, branch.completion_tokens, branch.prefill_ms, decode_ms)
         yield Finished(branch.index, reason, usage, branch.assembler.finish())
 
     # Decoding with all that can go wrong

@@ -1,4 +1,4 @@
-"""How much memory this process holds for itself, and a limit on it. Mapped model files do not count: they can be dropped."""
+"""How much memory this process holds for itself, and a limit on it. Mapped model files do not count."""
 
 from contextlib import suppress
 

@@ -1,7 +1,7 @@
 """What goes through the pipe between host and engine child: length-prefixed frames, and values as plain data.
 
-A frame is a fixed header, a JSON object and an optional block of bytes. No pickle: a child that read a hostile file must
-not be able to run code in the host. Knows the protocol's values, neither processes nor llama.cpp.
+A frame is a fixed header, a JSON object and an optional block of bytes. No pickle: a child that read a hostile file
+must not be able to run code in the host. Knows the protocol's values, neither processes nor llama.cpp.
 """
 
 import dataclasses
