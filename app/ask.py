@@ -42,7 +42,7 @@ def ask_once(
     ):
         progress.clear()
         language = screen_language(opened.settings, os.environ)
-        for notice in opened.notices:
+        for notice in opened.client.about().notices:
             print_note(notice)
         with closing(opened.client.ask(text, conversation_id=conversation_id, expert=expert)) as turn:
             events = _stopping(turn, stop, opened.client)

@@ -88,6 +88,17 @@ def chat(
     )
 
 
+@cli.command()
+@_json_option
+@_profile_option
+@_home_option
+def doctor(as_json: bool, profile: str | None, home: str | None) -> int:
+    """Check that everything is there, where the model runs and why, and how fast."""
+    from app.doctor import run_doctor
+
+    return run_doctor(_paths(home), profile=profile, as_json=as_json)
+
+
 @cli.group()
 def history() -> None:
     """What was said: list, show and search conversations."""

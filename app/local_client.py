@@ -8,17 +8,18 @@ from engine.events import TurnEvent, TurnOpened
 from engine.routing.profile import Profile
 from engine.runtime.protocol import Runtime
 from engine.store import Store
-from engine.values import Conversation, Provenance, SearchHit, TurnRecord
+from engine.values import About, Conversation, Provenance, SearchHit, TurnRecord
 
 
 class LocalClient:
     """See `ui.client.Client`. A new turn interrupts idle work; it never waits for it."""
 
-    def __init__(self, agent: Agent, store: Store, runtime: Runtime, profile: Profile) -> None:
+    def __init__(self, agent: Agent, store: Store, runtime: Runtime, profile: Profile, about: About) -> None:
         self._agent = agent
         self._store = store
         self._runtime = runtime
         self._profile = profile
+        self._about = about
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._stop_idle = threading.Event()
@@ -66,6 +67,9 @@ class LocalClient:
                 return
             stop = self._stop_idle = threading.Event()
         self._agent.idle(self._conversation_id, stop)
+
+    def about(self) -> About:
+        return self._about
 
     def experts(self) -> Sequence[tuple[str, str]]:
         return tuple((expert.expert, expert.description) for expert in self._profile.experts)

@@ -33,6 +33,11 @@ class Paths:
         return self.home / "models"
 
     @property
+    def quarantine(self) -> Path:
+        """Model files that crashed the engine."""
+        return self.home / "quarantine.json"
+
+    @property
     def lock(self) -> Path:
         return self.home / "home.lock"
 

@@ -21,7 +21,7 @@ class Settings:
     language: str = ""
     """"en" or "zh" for the screens; empty follows the environment."""
     threads: int = 0
-    """CPU threads of the model; 0 takes one per core this process may use."""
+    """CPU threads of the model; 0 finds out at start which number is fastest."""
 
 
 def parse_settings(text: str, name: str) -> Settings:

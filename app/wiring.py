@@ -1,10 +1,12 @@
 """Everything is joined here: settings, profile, runtime, store, agent, client."""
 
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
+
+import psutil
 
 from app.bases import find_base
 from app.local_client import LocalClient
@@ -17,20 +19,31 @@ from engine.harness.formats import choose_format
 from engine.harness.prompt import make_harness
 from engine.mixture import Mixture
 from engine.routing.profile import Profile, find_profile, load_profile
+from engine.runtime import ladder
+from engine.runtime.child import ChildRuntime
 from engine.runtime.identity import adapter_ref
-from engine.runtime.llama import LlamaRuntime
 from engine.runtime.protocol import LoadPlan, Runtime
+from engine.runtime.quarantine import Quarantine
 from engine.store import Store
+from engine.values import About
+
+_MEMORY_SHARE: Final = 0.9
+"""Part of the machine's memory the engine child may hold for itself; mapped model files do not count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What a face needs. `notices` are things to tell the user once, as text."""
+    """What a face needs."""
 
     client: LocalClient
     settings: Settings
     profile: Profile
-    notices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    agent: Agent
+    about: About
 
 
 @contextmanager
@@ -53,12 +66,18 @@ def open_client(
         store = stack.enter_context(open_store(paths))
         if conversation_id is not None:
             store.conversation(conversation_id)
-        runtime = LlamaRuntime()
+        runtime = engine_child(paths)
         stack.callback(runtime.close)
-        agent, notices = build_agent(runtime, store, profile, load_plan(profile, base, settings))
-        client = LocalClient(agent, store, runtime, profile)
+        built = build_agent(runtime, store, profile, load_plan(profile, base, settings))
+        client = LocalClient(built.agent, store, runtime, profile, built.about)
         stack.callback(client.stop)
-        yield Opened(client, settings, profile, notices)
+        yield Opened(client, settings, profile)
+
+
+def engine_child(paths: Paths) -> ChildRuntime:
+    """llama.cpp in a process of its own, which may take most of the memory but not all of it."""
+    limit = int(psutil.virtual_memory().total * _MEMORY_SHARE)
+    return ChildRuntime(memory_bytes=limit, quarantine=Quarantine(paths.quarantine))
 
 
 def load_chosen_profile(paths: Paths, name: str) -> Profile:
@@ -70,26 +89,20 @@ def load_plan(profile: Profile, base: Path, settings: Settings) -> LoadPlan:
         base=str(base),
         context_tokens=profile.context_tokens,
         pool_tokens=2 * profile.context_tokens,
-        threads=settings.threads or usable_cores(),
+        threads=settings.threads,
         embedder=str(asset_path("embedder", "all-MiniLM-L6-v2-Q8_0.gguf")),
     )
 
 
-def usable_cores() -> int:
-    """Cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def build_agent(runtime: Runtime, store: Store, profile: Profile, plan: LoadPlan) -> tuple[Agent, tuple[str, ...]]:
-    """Load the base and put the agent together.
+def build_agent(runtime: Runtime, store: Store, profile: Profile, plan: LoadPlan) -> Built:
+    """Load the base, with less room where memory is short, and put the agent together.
 
     Raises: ModelProblem, RuntimeFailed.
     """
-    info = runtime.load(plan)
+    info, plan, short = ladder.load(runtime, plan)
+    profile = replace(profile, context_tokens=plan.context_tokens)
     chat_format, is_known = choose_format(info.architecture, info.markup, bos=info.bos, family=profile.family)
-    notices = []
+    notices = [short] if short else []
     if not is_known:
         notices.append(
             f"The chat format of {info.name} is not known; ChatML is used. "
@@ -97,4 +110,5 @@ def build_agent(runtime: Runtime, store: Store, profile: Profile, plan: LoadPlan
         )
     stacks = {expert.expert: (adapter_ref(expert.adapter),) if expert.adapter else () for expert in profile.experts}
     harness = make_harness(profile, chat_format, info.markup)
-    return Agent(runtime, store, Mixture(profile, harness, info, stacks)), tuple(notices)
+    about = About(info.name, info.backend, info.backend_reason, tuple(notices))
+    return Built(Agent(runtime, store, Mixture(profile, harness, info, stacks)), about)

@@ -11,6 +11,7 @@ AgentError
 │   └── BindingMismatch   llama.cpp and its Python binding do not belong together
 ├── ContextOverflow       one message does not fit the context; nothing was cut
 ├── RuntimeFailed         native code failed: out of memory, a decode error
+│   ├── OutOfMemory       the base, its context or an adapter does not fit
 │   └── ScoringStopped    scores were asked for and stopped; there are no partial ones
 ├── StoreProblem
 │   ├── DiskFull
@@ -77,6 +78,10 @@ class ContextOverflow(UsageProblem):
 
 
 class RuntimeFailed(AgentError):
+    pass
+
+
+class OutOfMemory(RuntimeFailed):
     pass
 
 

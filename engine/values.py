@@ -131,6 +131,16 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
+class About:
+    """What answers, and where it is computed; `notices` are things the user should know, as sentences."""
+
+    base: str
+    backend: str
+    backend_reason: str
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SearchHit:
     """One message that matches a search; `snippet` marks nothing, it is plain text around the first match."""
 

@@ -4,7 +4,7 @@ from collections.abc import Generator, Sequence
 from typing import Protocol
 
 from engine.events import TurnEvent
-from engine.values import Conversation, Provenance, SearchHit, TurnRecord
+from engine.values import About, Conversation, Provenance, SearchHit, TurnRecord
 
 
 class Client(Protocol):
@@ -38,6 +38,10 @@ class Client(Protocol):
 
     def idle(self) -> None:
         """Tell the agent that nobody is waiting, so that it may write summaries it will need."""
+        ...
+
+    def about(self) -> About:
+        """What answers, where it is computed and why, and what the user should know about it."""
         ...
 
     def experts(self) -> Sequence[tuple[str, str]]:

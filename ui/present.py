@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 
 from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
 from engine.runtime.protocol import Usage
-from engine.values import Conversation, Route, SearchHit, TurnRecord, TurnState
+from engine.values import About, Conversation, Route, SearchHit, TurnRecord, TurnState
 from ui.inert import DisplayStream, display_line, display_text
 from ui.strings import TEXTS, say, say_count
 
 __all__ = [
     "DisplayStream",
     "Status",
+    "about_line",
     "advance",
     "can_retry",
     "context_line",
@@ -54,6 +55,12 @@ def _lead_nats(scores: Mapping[str, float]) -> float | None:
         return None
     best, second = sorted(scores.values(), reverse=True)[:2]
     return best - second
+
+
+def about_line(about: About, language: str) -> str:
+    """What answers, where it is computed, and why there."""
+    base, backend, reason = map(display_line, (about.base, about.backend, about.backend_reason))
+    return say("about", language, base=base, backend=backend, reason=reason)
 
 
 def usage_line(event: TurnClosed, language: str) -> str:

@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Final, cast
@@ -21,8 +22,9 @@ from typing import IO, Any, Final, cast
 import numpy as np
 
 import engine
-from engine.errors import RuntimeFailed
+from engine.errors import OutOfMemory, RuntimeFailed
 from engine.runtime import wire
+from engine.runtime.memory_limit import tells_of_memory
 from engine.runtime.protocol import (
     NEVER,
     Finished,
@@ -52,6 +54,25 @@ _CRASHES: Final = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE",
 _ENCODED_TEXTS: Final = 512
 
 
+_INHERITED: Final = (
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "SYSTEMROOT",
+    "LANG",
+    "LC_ALL",
+    "LD_LIBRARY_PATH",
+    "LLAMA_CPP_LIB_PATH",
+    "CUDA_VISIBLE_DEVICES",
+    "OPENBLAS_CORETYPE",
+    "OPENBLAS_L2_SIZE",
+    "OMP_NUM_THREADS",
+)
+"""What the child gets of the host's environment: no secrets, no Python settings."""
+
+
 class _Lost(Exception):
     """The child ended while it was asked something."""
 
@@ -66,7 +87,16 @@ class _Child:
     calls: dict[int, "queue.SimpleQueue[Any]"] = field(default_factory=dict)
     heard_at: float = field(default_factory=time.monotonic)
     memory_bytes: int = 0
-    ended: bool = False
+    end: threading.Event = field(default_factory=threading.Event)
+    """Set once it is gone, its streams are closed and the two fields below hold."""
+    how: str = ""
+    """The signal or exit code that ended it."""
+    last_words: str = ""
+    """The last line it wrote to standard error."""
+
+    @property
+    def ended(self) -> bool:
+        return self.end.is_set()
 
 
 class ChildRuntime:
@@ -99,7 +129,7 @@ class ChildRuntime:
         with self._starting:
             self._plan = None
             self._encoded.clear()
-            self._info = self._load_into(self._running(), plan)
+            self._info = self._loaded(plan)
             self._plan = plan
             return self._info
 
@@ -165,7 +195,7 @@ class ChildRuntime:
             child.process.wait(_CLOSE_S)
         except (OSError, subprocess.TimeoutExpired):
             child.process.kill()
-        child.process.wait()
+        child.end.wait()
 
     def release(self) -> None:
         """End the child but stay usable: the next call starts another. For idle times and the night."""
@@ -208,14 +238,14 @@ class ChildRuntime:
         try:
             self._send(child, {**message, "id": number})
             while True:
+                if stop.is_set() and not told:
+                    told = True
+                    self._send(child, {"op": "stop", "id": number})
                 try:
                     answer = answers.get(timeout=_POLL_S)
                 except queue.Empty:
                     if child.ended:
                         raise _Lost from None
-                    if stop.is_set() and not told:
-                        told = True
-                        self._send(child, {"op": "stop", "id": number})
                     continue
                 if answer is None:
                     raise _Lost
@@ -245,28 +275,39 @@ class ChildRuntime:
     def _ready(self) -> _Child:
         """A child that has the base loaded."""
         with self._starting:
-            child = self._running()
             if self._plan is None:
                 raise RuntimeFailed("No base is loaded.", "Load one first.")
-            return child
+            if self._child is None or self._child.ended:
+                self._loaded(self._plan)
+            return self._living()
 
-    def _running(self) -> _Child:
+    def _living(self) -> _Child:
         if self._closed:
             raise RuntimeFailed("The runtime is closed.", "Restart the program.")
-        if self._child is not None and not self._child.ended:
-            return self._child
-        self._child = self._start()
-        if self._plan is not None:
-            self._load_into(self._child, self._plan)
+        if self._child is None or self._child.ended:
+            self._child = self._start()
         return self._child
 
-    def _load_into(self, child: _Child, plan: LoadPlan) -> ModelInfo:
-        try:
-            ((value, _),) = self._ask(child, {"op": "load", "plan": wire.to_plain(plan)}, NEVER)
-        except _Lost:
-            self._suspect([plan.base])
-            raise self._failure() from None
-        return cast(ModelInfo, wire.from_plain(ModelInfo, value))
+    def _loaded(self, plan: LoadPlan) -> ModelInfo:
+        """Load `plan` into a living child; once more where it was killed, in case that had nothing to do with it."""
+        how = last_words = ""
+        for _ in range(_RESTARTS):
+            child = self._living()
+            try:
+                ((value, _),) = self._ask(child, {"op": "load", "plan": wire.to_plain(plan)}, NEVER)
+                return cast(ModelInfo, wire.from_plain(ModelInfo, value))
+            except _Lost:
+                how, last_words = self._last_end()
+            if how in _CRASHES:
+                break
+        if how == "SIGKILL" or tells_of_memory(last_words):
+            # Linux ends a process that takes the last memory by SIGKILL.
+            raise OutOfMemory(
+                f"The engine ended while it loaded {Path(plan.base).name} ({how}); memory may be short.",
+                "Close other programs, or choose a smaller context or base.",
+            )
+        self._suspect([plan.base])
+        raise self._failure()
 
     def _start(self) -> _Child:
         said = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the child
@@ -303,16 +344,20 @@ class ChildRuntime:
                     answers.put((message, block))
         except wire.WireError:
             child.process.kill()  # it is gone, or talks nonsense
-        child.process.wait()
-        child.ended = True
+        code = child.process.wait()
+        child.how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        child.last_words = _last_line(child.said)
+        child.said.close()
+        child.process.stdout.close()
+        with self._writing, suppress(OSError):
+            assert child.process.stdin is not None
+            child.process.stdin.close()
+        child.end.set()
         for answers in list(child.calls.values()):
             answers.put(None)
-        child.process.stdin and child.process.stdin.close()
-        child.process.stdout.close()
 
     def _watch(self, child: _Child) -> None:
-        while not child.ended:
-            time.sleep(1.0)
+        while not child.end.wait(1.0):
             if time.monotonic() - child.heard_at > _SILENT_S:
                 _logger.warning("the engine child gave no sign for %d s and is ended", _SILENT_S)
                 child.process.kill()
@@ -330,8 +375,7 @@ class ChildRuntime:
     def _suspect(self, paths: Sequence[str]) -> None:
         """A child that crashed over a file it had just been given will do so again: remember the file."""
         how, last_words = self._last_end()
-        out_of_memory = any(word in last_words.lower() for word in ("alloc", "out of memory", "bad_alloc"))
-        if how in _CRASHES and not out_of_memory:
+        if how in _CRASHES and not tells_of_memory(last_words):
             for path in paths:
                 self._quarantine.add(path, f"{how} {last_words}".strip())
 
@@ -340,30 +384,14 @@ class ChildRuntime:
         child = self._child
         if child is None:
             return "it was closed", ""
-        code = child.process.wait()
-        child.said.seek(max(0, child.said.seek(0, os.SEEK_END) - 2000))
-        lines = child.said.read().decode("utf-8", "replace").strip().splitlines()
-        how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        return how, lines[-1].strip() if lines else ""
+        child.end.wait()
+        return child.how, child.last_words
 
 
-_INHERITED: Final = (
-    "PATH",
-    "HOME",
-    "TMPDIR",
-    "TEMP",
-    "TMP",
-    "SYSTEMROOT",
-    "LANG",
-    "LC_ALL",
-    "LD_LIBRARY_PATH",
-    "LLAMA_CPP_LIB_PATH",
-    "CUDA_VISIBLE_DEVICES",
-    "OPENBLAS_CORETYPE",
-    "OPENBLAS_L2_SIZE",
-    "OMP_NUM_THREADS",
-)
-"""What the child gets of the host's environment: no secrets, no Python settings."""
+def _last_line(stream: IO[bytes]) -> str:
+    stream.seek(max(0, stream.seek(0, os.SEEK_END) - 2000))
+    lines = stream.read().decode("utf-8", "replace").strip().splitlines()
+    return lines[-1].strip() if lines else ""
 
 
 class _Resumable:

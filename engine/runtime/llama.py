@@ -13,14 +13,17 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from engine.errors import AgentError, RuntimeFailed, boundary
+from engine.runtime import threads
 from engine.runtime.adapters import AdapterPool
 from engine.runtime.decoding import Decoder
+from engine.runtime.devices import backend, can_offload, devices
 from engine.runtime.embedder import Embedder
 from engine.runtime.gguf import check_base, read_header
 from engine.runtime.identity import fingerprint
 from engine.runtime.native import Native
 from engine.runtime.protocol import NEVER, LoadPlan, ModelInfo, Piece, Request, ScoreRequest, Scores, Stop, Tokens
 from engine.runtime.scoring import Scorer
+from engine.runtime.threads import usable_cores
 from engine.runtime.views import ViewTable
 
 _POLL_S: Final = 0.02
@@ -185,6 +188,9 @@ class _Loaded:
         check_base(header)
         self.plan = plan
         self.native = Native(plan)
+        self.threads = plan.threads or self._fastest_threads()
+        self.native.set_threads(self.threads)
+        where, why = backend(devices(), plan.gpu_layers, self.threads, can_offload=can_offload())
         self.adapters = AdapterPool(self.native, header, budget_bytes=plan.adapter_bytes)
         self.views = ViewTable(
             self.native,
@@ -201,17 +207,28 @@ class _Loaded:
             name=str(header.metadata.get("general.name", path.stem)),
             context_train=self.native.context_train,
             vocab_size=self.native.vocab_size,
-            backend=f"CPU ({plan.threads} threads)",
+            backend=where,
+            backend_reason=why,
+            threads=self.threads,
             markup=self.native.markup(),
             bos=self.native.bos(),
             needs_snapshots=self.native.is_recurrent,
         )
 
+    def _fastest_threads(self) -> int:
+        def decode(count: int, tokens: int) -> None:
+            self.native.set_threads(count)
+            for position in range(tokens):
+                self.native.decode([0], [position], [0], [False])
+            self.native.remove(0)
+
+        return threads.choose(threads.measure(threads.candidates(usable_cores()), decode))
+
     def embed(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         if self._embedder is None:
             if self.plan.embedder is None:
                 raise RuntimeFailed("No embedder is configured.", "Name one in the profile.")
-            self._embedder = Embedder(self.plan.embedder, self.plan.threads)
+            self._embedder = Embedder(self.plan.embedder, self.threads)
         return self._embedder.embed(texts)
 
     def close(self) -> None:

@@ -5,6 +5,12 @@ from contextlib import suppress
 import psutil
 
 
+def tells_of_memory(text: str) -> bool:
+    """Whether llama.cpp's words, or the last ones of a process that died, mean that memory was short."""
+    lowered = text.lower()
+    return any(sign in lowered for sign in ("alloc", "out of memory", "memoryerror"))
+
+
 def private_bytes() -> int:
     """Resident memory that belongs to this process alone, in bytes (without mapped files where the system tells)."""
     memory = psutil.Process().memory_info()

@@ -8,13 +8,15 @@ import ctypes
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from engine.errors import RuntimeFailed
+from engine.errors import OutOfMemory, RuntimeFailed
 from engine.runtime import binding
 from engine.runtime.binding import AbortFlag, lib
+from engine.runtime.devices import buffer_type_handle
+from engine.runtime.memory_limit import tells_of_memory
 from engine.runtime.protocol import LoadPlan, Tokens
 
 _KV_TYPES: Final = {"f16": 1, "q8_0": 8}
@@ -25,6 +27,9 @@ MAX_OUTPUTS: Final = 64
 
 Int32Array = np.ndarray[Any, np.dtype[np.int32]]
 FloatArray = np.ndarray[Any, np.dtype[np.float32]]
+
+
+_FREE_MEMORY: Final = "Close other programs, or choose a smaller context or base."
 
 
 class OutOfCells(Exception):
@@ -57,10 +62,16 @@ class Native:
     def _load_model(self, plan: LoadPlan) -> None:
         params: Any = lib.llama_model_default_params()
         params.n_gpu_layers = plan.gpu_layers
+        overrides = _overrides(plan.tensor_overrides)
+        if overrides is not None:
+            params.tensor_buft_overrides = ctypes.cast(overrides, ctypes.c_void_p)
         self._model = lib.llama_model_load_from_file(os.fsencode(plan.base), params)
         if not self._model:
+            said = self._log.take() or "no reason given"
+            if tells_of_memory(said):
+                raise OutOfMemory(f"There is no memory for {Path(plan.base).name}: {said}", _FREE_MEMORY)
             raise RuntimeFailed(
-                f"llama.cpp could not load {Path(plan.base).name}: {self._log.take() or 'no reason given'}",
+                f"llama.cpp could not load {Path(plan.base).name}: {said}",
                 "The file may be damaged or its architecture too new; try another base.",
             )
         self._vocab: Any = lib.llama_model_get_vocab(self._model)
@@ -74,17 +85,19 @@ class Native:
         params.n_ubatch = plan.micro_batch_tokens
         params.n_seq_max = plan.max_views
         params.n_outputs_max = max(MAX_OUTPUTS, plan.max_views)
-        params.n_threads = params.n_threads_batch = plan.threads
+        params.n_threads = params.n_threads_batch = plan.threads or 1
         params.type_k = params.type_v = _KV_TYPES[plan.kv_type]
         params.kv_unified = True
         params.abort_callback = self.abort.callback
         params.abort_callback_data = self.abort.data
         self._context = lib.llama_init_from_model(self._model, params)
         if not self._context:
-            raise RuntimeFailed(
-                f"There is no memory for a context of {plan.pool_tokens} tokens: {self._log.take()}",
-                "Close other programs, or choose a smaller context or base.",
+            raise OutOfMemory(
+                f"There is no memory for a context of {plan.pool_tokens} tokens: {self._log.take()}", _FREE_MEMORY
             )
+
+    def set_threads(self, count: int) -> None:
+        lib.llama_set_n_threads(self._context, count, count)
 
     def close(self) -> None:
         if self._context:
@@ -223,6 +236,20 @@ class Native:
         flags = _PARTIAL_ONLY if recurrent_only else 0
         buffer = (ctypes.c_uint8 * len(data)).from_buffer_copy(data)
         return bool(lib.llama_state_seq_set_data_ext(self._context, buffer, len(data), sequence, flags))
+
+
+class _Override(ctypes.Structure):
+    _fields_: ClassVar = [("pattern", ctypes.c_char_p), ("buffer_type", ctypes.c_void_p)]
+
+
+def _overrides(pairs: Sequence[tuple[str, str]]) -> Any:
+    """The C array for (tensor name pattern, buffer type) pairs, ended by an empty one; None when there is none."""
+    if not pairs:
+        return None
+    array = (_Override * (len(pairs) + 1))()
+    for entry, (pattern, buffer_type) in zip(array, pairs, strict=False):
+        entry.pattern, entry.buffer_type = pattern.encode(), buffer_type_handle(buffer_type)
+    return array
 
 
 class _Batch:

@@ -176,7 +176,8 @@ class LoadPlan:
     """Layers offloaded to a GPU where llama.cpp was built with one; -1 is all."""
     tensor_overrides: tuple[tuple[str, str], ...] = ()
     """(tensor name pattern, buffer type) pairs, such as experts kept on the CPU."""
-    threads: int = 2
+    threads: int = 0
+    """CPU threads; 0 finds out which number is fastest now."""
     batch_tokens: int = 512
     micro_batch_tokens: int = 256
     """Tokens per forward pass. Small ones stop sooner, large ones read faster."""
@@ -202,7 +203,11 @@ class ModelInfo:
     context_train: int
     vocab_size: int
     backend: str
-    """Where it runs, in words, such as "CPU (2 threads)"."""
+    """Where it is computed, in words, such as "CPU, 2 threads (AMD EPYC)"."""
+    backend_reason: str = ""
+    """Why there and not elsewhere."""
+    threads: int = 0
+    """CPU threads in use."""
     markup: Mapping[str, int] = field(default_factory=dict)
     bos: str = ""
     needs_snapshots: bool = False

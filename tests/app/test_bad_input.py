@@ -106,7 +106,7 @@ def base_adapter(base: Path, tiny: Path) -> None:
         pytest.param(base_missing, "is not on this machine", id="missing"),
         pytest.param(base_text, "base.gguf is not a GGUF file", id="not a GGUF"),
         pytest.param(base_truncated, "base.gguf is damaged", id="truncated"),
-        pytest.param(base_adapter, "adapter, not a base", id="an adapter"),
+        pytest.param(base_adapter, "`adapter`, not a base", id="an adapter"),
     ],
 )
 def test_a_base_that_is_not_there_or_not_a_base_is_a_failure_that_names_it(

@@ -27,6 +27,7 @@ from engine.routing.profile import Profile
 from engine.runtime.llama import LlamaRuntime
 from engine.runtime.protocol import ModelInfo
 from engine.store import Store
+from engine.values import About
 from tests.app.running import environment, macaron, profile_like_starter, wait_until
 
 pytestmark = pytest.mark.model
@@ -75,7 +76,7 @@ class Checker:
     def client(self, store: Store) -> LocalClient:
         stacks = dict.fromkeys(self._profile.expert_ids, ())
         agent = Agent(self._runtime, store, Mixture(self._profile, self._harness, self._info, stacks))
-        return LocalClient(agent, store, self._runtime, self._profile)
+        return LocalClient(agent, store, self._runtime, self._profile, About("", "", ""))
 
     def close(self) -> None:
         self._runtime.close()

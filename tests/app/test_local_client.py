@@ -30,7 +30,7 @@ class ScriptedAgent:
     def regenerate(self, turn_id: str, *, expert: str | None, stop: threading.Event) -> Iterator[Any]:
         return self._events(f"again {turn_id}", stop)
 
-    def edit(self, turn_id: str, text: str, *, expert: str | None, stop: threading.Event) -> Iterator[Any]:
+    def edit(self, turn_id: str, text: str, *, stop: threading.Event, **options: Any) -> Iterator[Any]:
         return self._events(f"edit {turn_id} {text}", stop)
 
     def _events(self, text: str, stop: threading.Event) -> Iterator[Any]:
@@ -56,7 +56,7 @@ def agent() -> ScriptedAgent:
 
 @pytest.fixture
 def client(agent: ScriptedAgent) -> LocalClient:
-    return LocalClient(agent, store=None, runtime=None, profile=None)  # type: ignore[arg-type]
+    return LocalClient(agent, store=None, runtime=None, profile=None, about=None)  # type: ignore[arg-type]
 
 
 def test_a_new_turn_interrupts_idle_work(agent: ScriptedAgent, client: LocalClient):

@@ -71,7 +71,7 @@ def seated(
     try:
         with Store.open(folder / "store.db") as store:
             plan = LoadPlan(str(base), context_tokens=context_tokens, pool_tokens=3 * context_tokens)
-            agent, _ = build_agent(runtime, store, profile, plan)
+            agent = build_agent(runtime, store, profile, plan).agent
             sentences = 1600 // len(runtime.encode(LONG))
             yield Table(agent, store, base, LONG * sentences)
     finally:

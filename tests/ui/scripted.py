@@ -9,7 +9,7 @@ from typing import Any
 from engine.errors import AgentError
 from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
 from engine.runtime.protocol import Usage
-from engine.values import Conversation, Provenance, Route, SearchHit, Timing, TurnRecord, TurnState
+from engine.values import About, Conversation, Provenance, Route, SearchHit, Timing, TurnRecord, TurnState
 
 GATE_TIMEOUT_S = 20.0
 ROUTE = Route("L2", "best", {"L0": -4.0, "L1": -5.0, "L2": -2.2, "L3": -6.5})
@@ -73,6 +73,9 @@ class ScriptedClient:
     hits: dict[str, list[SearchHit]] = field(default_factory=dict)
     """Query → what is found."""
     calls: list[Call] = field(default_factory=list)
+    what_answers: About = field(
+        default_factory=lambda: About("A small base", "CPU, 1 thread (a processor)", "there is no GPU")
+    )
     known_experts: Sequence[tuple[str, str]] = (("L0", "talk"), ("L1", "act"), ("L2", "code"), ("L3", "interfaces"))
     management_error: AgentError | None = None
     """Raised by every call that is not a turn."""
@@ -127,6 +130,9 @@ class ScriptedClient:
             self.idle_gate.wait(self._stopped)
         if self.idle_error is not None:
             raise self.idle_error
+
+    def about(self) -> About:
+        return self.what_answers
 
     def experts(self) -> Sequence[tuple[str, str]]:
         self._manage("experts")

@@ -20,10 +20,11 @@ from textual.timer import Timer
 
 from engine.errors import AgentError
 from engine.events import Notice, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
-from engine.values import Provenance, TurnRecord
+from engine.values import About, Provenance, TurnRecord
 from ui.client import Client
 from ui.present import (
     Status,
+    about_line,
     advance,
     display_line,
     error_lines,
@@ -85,6 +86,7 @@ class ChatScreen(Screen[None]):
         self._status = Status()
         self._prompts: list[str] = []
         self._idle_timer: Timer | None = None
+        self._about = About("", "", "")
 
         self._transcript = Transcript(language)
         self._prompt = PromptBox(language)
@@ -100,8 +102,9 @@ class ChatScreen(Screen[None]):
 
     async def on_mount(self) -> None:
         self.set_interval(STATUS_EVERY_S, self._tick)
+        self._about = await asyncio.to_thread(self._client.about)
         if self.conversation_id is None:
-            await self._transcript.welcome()
+            await self._welcome()
         else:
             self._open(Chosen(self.conversation_id))
         self._refresh()
@@ -152,7 +155,7 @@ class ChatScreen(Screen[None]):
         if self._refuse_while_busy():
             return
         await self._switch_to(None, [])
-        await self._transcript.welcome()
+        await self._welcome()
 
     def action_regenerate(self) -> None:
         if self._refuse_while_busy():
@@ -371,6 +374,11 @@ class ChatScreen(Screen[None]):
         if self.running is not None:
             self.say_briefly("busy")
         return self.running is not None
+
+    async def _welcome(self) -> None:
+        await self._transcript.welcome(about_line(self._about, self._language))
+        if self._about.notices:
+            await self._transcript.note("\n".join(map(display_line, self._about.notices)))
 
     async def _note(self, key: str, **values: object) -> None:
         await self._transcript.note(say(key, self._language, **values))

@@ -108,11 +108,12 @@ class Transcript(VerticalScroll, can_focus=False):
         await self._column.query_children(".passing, TurnView").remove()
         self.anchor()
 
-    async def welcome(self) -> None:
+    async def welcome(self, about: str) -> None:
         parts = (
             Line(say("welcome.title", self._language), classes="passing welcome title"),
             Line(say("welcome.body", self._language), classes="passing welcome"),
             Line(say("welcome.keys", self._language), classes="passing welcome"),
+            Line(about, classes="passing welcome"),
         )
         await self._column.mount_all(parts)
 
