@@ -19,10 +19,17 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 try:
     import llama_cpp.llama_cpp as lib
-except (ImportError, OSError, RuntimeError) as error:
+except (ImportError, OSError, RuntimeError, AttributeError) as error:
+    _override = os.environ.get("LLAMA_CPP_LIB_PATH")
+    if _override:
+        raise BindingMismatch(
+            f"llama.cpp could not be loaded from {_override}: {error}",
+            "Unset LLAMA_CPP_LIB_PATH, or point it to a folder with a matching libllama and libggml (see the README).",
+        ) from error
     raise BindingMismatch(
         f"llama.cpp could not be loaded: {error}",
-        "Install it with `pip install --force-reinstall --no-cache-dir llama-cpp-python`; it needs a C++ compiler.",
+        "Install it with `pip install --force-reinstall --no-cache-dir llama-cpp-python`; it needs a C++ compiler. "
+        "Without one, install a wheel that was built on another machine (see the README).",
     ) from error
 
 __all__ = ["AbortFlag", "LogTail", "check_binding", "lib", "start"]

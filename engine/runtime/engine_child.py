@@ -13,7 +13,6 @@ from typing import Any, BinaryIO, Final
 
 from engine.errors import AgentError, RuntimeFailed, boundary
 from engine.runtime import memory_limit, wire
-from engine.runtime.llama import LlamaRuntime
 from engine.runtime.protocol import Finished, LoadPlan, Piece, Request, ScoreRequest, Token
 
 HEARTBEAT_S: Final = 1.0
@@ -21,10 +20,17 @@ HEARTBEAT_S: Final = 1.0
 
 class _Child:
     def __init__(self, source: BinaryIO, sink: BinaryIO) -> None:
+        """Where llama.cpp cannot be loaded, every request is answered with the reason."""
+        self._refusal: AgentError | None = None
         self._source = source
         self._sink = sink
         self._writing = threading.Lock()
-        self._runtime = LlamaRuntime()
+        try:
+            from engine.runtime.llama import LlamaRuntime  # loads the native library, which may not be there
+
+            self._runtime = LlamaRuntime()
+        except AgentError as error:
+            self._refusal = error
         self._stops: dict[int, threading.Event] = {}
         self._operations: dict[str, Callable[[dict[str, Any], threading.Event], Iterator[tuple[Any, bytes]]]] = {
             "load": self._load,
@@ -53,7 +59,8 @@ class _Child:
                     stop.set()
                 continue
             self._start(message)
-        self._runtime.close()
+        if self._refusal is None:
+            self._runtime.close()
 
     def _start(self, message: dict[str, Any]) -> None:
         stop = self._stops[message["id"]] = threading.Event()
@@ -71,6 +78,8 @@ class _Child:
         stop: threading.Event,
     ) -> None:
         try:
+            if self._refusal is not None:
+                raise self._refusal
             with boundary(RuntimeFailed, "The engine failed", "Try again; restart the program if it recurs."):
                 for value, block in operation(message, stop):
                     self._send({"id": number, "value": value}, block)
