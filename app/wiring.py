@@ -16,8 +16,7 @@ from app.settings import Settings, load_settings
 from engine.agent import Agent
 from engine.assets import asset_path
 from engine.harness.formats import choose_format
-from engine.harness.prompt import make_harness
-from engine.mixture import Mixture
+from engine.mixture import Mixture, harness_of
 from engine.routing.profile import Profile, find_profile, load_profile
 from engine.runtime import ladder
 from engine.runtime.child import ChildRuntime
@@ -109,6 +108,6 @@ def build_agent(runtime: Runtime, store: Store, profile: Profile, plan: LoadPlan
             "If answers look wrong, set `family` in the profile's profile.toml."
         )
     stacks = {expert.expert: (adapter_ref(expert.adapter),) if expert.adapter else () for expert in profile.experts}
-    harness = make_harness(profile, chat_format, info.markup)
+    harness = harness_of(profile, chat_format, info.markup)
     about = About(info.name, info.backend, info.backend_reason, tuple(notices))
     return Built(Agent(runtime, store, Mixture(profile, harness, info, stacks)), about)

@@ -4,10 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.harness.prompt import Harness
+from engine.harness.formats import ChatFormat
+from engine.harness.prompt import Harness, make_harness
 from engine.routing.profile import Profile
 from engine.runtime.protocol import AdapterStack, ModelInfo, Tokens
 from engine.values import Trace
+
+
+def harness_of(profile: Profile, chat_format: ChatFormat, markup: Mapping[str, int]) -> Harness:
+    """The harness that a profile asks for."""
+    systems = {expert.expert: expert.system for expert in profile.experts}
+    return make_harness(systems, profile.texts.summary, chat_format, markup, thinking=profile.thinking)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from typing import Final
 
 from engine.harness.encoding import encode_parts
 from engine.harness.formats import ChatFormat, Part
-from engine.routing.profile import Profile
 from engine.runtime.protocol import Encoder, Tokens
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -69,13 +68,14 @@ class Prompt:
     """Positions between turns, ascending: where a later prompt may part from this one."""
 
 
-def make_harness(profile: Profile, chat_format: ChatFormat, markup: Mapping[str, int]) -> Harness:
-    """The harness a profile asks for; its version is a hash of all its texts, format and template included."""
-    systems = {expert.expert: expert.system for expert in profile.experts}
+def make_harness(
+    systems: Mapping[str, str], summary: str, chat_format: ChatFormat, markup: Mapping[str, int], *, thinking: bool
+) -> Harness:
+    """A harness whose version is a hash of all its texts, format and template included."""
     template = (_TEMPLATES / f"{chat_format.family}.jinja").read_text(encoding="utf-8")
-    content = [systems, profile.texts.summary, asdict(chat_format), template, profile.thinking]
+    content = [dict(systems), summary, asdict(chat_format), template, thinking]
     version = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
-    return Harness(version, chat_format, markup, systems, profile.texts.summary, profile.thinking)
+    return Harness(version, chat_format, markup, systems, summary, thinking)
 
 
 def head(harness: Harness, encoder: Encoder, expert: str, folded_turns: int = 0) -> Tokens:

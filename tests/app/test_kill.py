@@ -21,8 +21,7 @@ from engine.agent import Agent
 from engine.errors import UnknownName
 from engine.events import TurnClosed
 from engine.harness.formats import choose_format
-from engine.harness.prompt import make_harness
-from engine.mixture import Mixture
+from engine.mixture import Mixture, harness_of
 from engine.routing.profile import Profile
 from engine.runtime.llama import LlamaRuntime
 from engine.runtime.protocol import ModelInfo
@@ -71,7 +70,7 @@ class Checker:
         self._runtime = LlamaRuntime()
         self._info: ModelInfo = self._runtime.load(load_plan(profile, base, Settings()))
         chat_format, _ = choose_format(self._info.architecture, self._info.markup, family=profile.family)
-        self._harness = make_harness(profile, chat_format, self._info.markup)
+        self._harness = harness_of(profile, chat_format, self._info.markup)
 
     def client(self, store: Store) -> LocalClient:
         stacks = dict.fromkeys(self._profile.expert_ids, ())

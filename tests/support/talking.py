@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from engine import mixture
 from engine.agent import Agent
 from engine.events import Notice, TextDelta, TurnClosed, TurnEvent
 from engine.harness.formats import ChatFormat
-from engine.harness.prompt import Harness, make_harness
+from engine.harness.prompt import Harness
 from engine.mixture import Mixture
 from engine.routing.profile import BaseSource, Expert, Profile, RouteSettings, Texts
 from engine.runtime.protocol import NEVER, AdapterRef, AdapterStack, Sampling, Stop, Tokens
@@ -52,7 +53,7 @@ def stack_of(expert: str) -> AdapterStack:
 
 
 def harness_of(profile: Profile, chat_format: ChatFormat | None = None) -> Harness:
-    return make_harness(profile, chat_format or ChatFormat("chatml"), MARKUP)
+    return mixture.harness_of(profile, chat_format or ChatFormat("chatml"), MARKUP)
 
 
 @dataclass

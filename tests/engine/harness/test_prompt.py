@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine import mixture
 from engine.events import TurnClosed
 from engine.harness.formats import FAMILIES, ChatFormat
 from engine.harness.prompt import (
@@ -18,7 +19,6 @@ from engine.harness.prompt import (
     build,
     close,
     head,
-    make_harness,
     summary_prompt,
 )
 from engine.routing import timeline
@@ -236,7 +236,7 @@ def starter(starter_base: Path) -> Iterator[tuple[LlamaRuntime, ModelInfo]]:
 
 
 def starter_harness(info: ModelInfo) -> Harness:
-    return make_harness(make_profile(), ChatFormat("chatml"), info.markup)
+    return mixture.harness_of(make_profile(), ChatFormat("chatml"), info.markup)
 
 
 ATTACKS = [
