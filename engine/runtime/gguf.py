@@ -1,192 +1,126 @@
-"""Read the header of a GGUF file in Python, before native code sees it.
+"""Is this GGUF file a base, or an adapter for that base? Decided from headers alone, before native code sees the file.
 
-Knows the container, not what any tensor means. Every count, length and offset is compared with the size of the file,
-because these files are downloaded and llama.cpp trusts them. Format: the GGUF specification, versions 2 and 3.
+Checks what llama.cpp does not, or only by ending the process. Knows neither llama.cpp nor the values of any weight.
+Limits and rules: llama.cpp's `llama-model.cpp`, `llama-vocab.cpp` and `llama-adapter.cpp`.
 """
 
-import mmap
-import struct
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
-from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
+from engine.errors import AdapterMismatch, BadModelFile
+from engine.runtime.gguf_header import TOKENS_KEY, ArrayInfo, GGUFHeader, TensorInfo, read_header
 
-from engine.errors import AdapterMismatch, BadModelFile, ModelMissing
+__all__ = ["ArrayInfo", "GGUFHeader", "TensorInfo", "check_adapter", "check_base", "read_header"]
 
-_SCALARS: Final[dict[int, struct.Struct]] = {
-    0: struct.Struct("<B"),
-    1: struct.Struct("<b"),
-    2: struct.Struct("<H"),
-    3: struct.Struct("<h"),
-    4: struct.Struct("<I"),
-    5: struct.Struct("<i"),
-    6: struct.Struct("<f"),
-    7: struct.Struct("<?"),
-    10: struct.Struct("<Q"),
-    11: struct.Struct("<q"),
-    12: struct.Struct("<d"),
-}
-_STRING: Final = 8
-_ARRAY: Final = 9
-_MAX_DIMENSIONS: Final = 4
-
-
-@dataclass(frozen=True, slots=True)
-class TensorInfo:
-    shape: tuple[int, ...]
-    """ggml order: the contiguous dimension first."""
-    type_name: str
-    offset: int
-    """Bytes from the start of the tensor data."""
-    size_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class GGUFHeader:
-    """Metadata (scalars and strings; an array is given as its length) and tensors of one file."""
-
-    path: Path
-    version: int
-    metadata: Mapping[str, Any]
-    tensors: Mapping[str, TensorInfo]
-    size_bytes: int
-    header_bytes: int
-
-    @property
-    def architecture(self) -> str:
-        return str(self.metadata.get("general.architecture", ""))
-
-
-class _Reader:
-    def __init__(self, data: mmap.mmap, size: int) -> None:
-        self.data = data
-        self.size = size
-        self.position = 0
-
-    def take(self, length: int) -> int:
-        """Move on by `length` bytes and return where they begin."""
-        start = self.position
-        if length < 0 or start + length > self.size:
-            raise ValueError(f"it ends early, at byte {self.size}")
-        self.position = start + length
-        return start
-
-    def number(self, code: int) -> Any:
-        scalar = _SCALARS[code]
-        return scalar.unpack_from(self.data, self.take(scalar.size))[0]
-
-    def string(self) -> str:
-        length = self.number(10)
-        start = self.take(length)
-        return self.data[start : start + length].decode("utf-8", "replace")
-
-    def skip_string(self) -> None:
-        self.take(self.number(10))
-
-    def value(self, code: int) -> Any:
-        if code == _STRING:
-            return self.string()
-        if code == _ARRAY:
-            return self._skip_array()
-        if code not in _SCALARS:
-            raise ValueError(f"it has a metadata value of unknown type {code}")
-        return self.number(code)
-
-    def _skip_array(self) -> int:
-        code, count = self.number(4), self.number(10)
-        if code in _SCALARS:
-            self.take(_SCALARS[code].size * count)
-        elif code == _STRING:
-            if count * 8 > self.size - self.position:
-                raise ValueError(f"it announces an array of {count} texts, more than it can hold")
-            for _ in range(count):
-                self.skip_string()
-        else:
-            raise ValueError(f"it has an array of unknown type {code}")
-        return int(count)
-
-
-def read_header(path: Path) -> GGUFHeader:
-    """Read and check the header of `path`.
-
-    Raises: ModelMissing, BadModelFile (with the reason).
-    """
-    if not path.is_file():
-        raise ModelMissing(f"There is no model file at {path}.", "Check the path, or reinstall the model.")
-    size = path.stat().st_size
-    if size < 24:
-        raise BadModelFile(f"{path.name} is not a GGUF file: it has only {size} bytes.", "Get the file again.")
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        if data[:4] != b"GGUF":
-            raise BadModelFile(
-                f"{path.name} is not a GGUF file (it begins with {bytes(data[:4])!r}).",
-                "Choose a .gguf file; other formats have to be converted first.",
-            )
-        try:
-            return _parse(path, _Reader(data, size))
-        except (ValueError, struct.error, OverflowError) as error:
-            raise BadModelFile(
-                f"{path.name} is damaged or not supported: {error}.", "Get the file again and compare its size."
-            ) from error
-
-
-def _parse(path: Path, reader: _Reader) -> GGUFHeader:
-    reader.take(4)
-    version = reader.number(4)
-    if version not in (2, 3):
-        raise ValueError(f"its GGUF version is {version}; 2 and 3 are supported")
-    tensor_count, metadata_count = reader.number(10), reader.number(10)
-    # The smallest possible entries are 13 bytes (metadata) and 24 bytes (tensor).
-    if metadata_count * 13 > reader.size or tensor_count * 24 > reader.size:
-        raise ValueError(f"it announces {tensor_count} tensors and {metadata_count} values, more than it can hold")
-    metadata: dict[str, Any] = {}
-    for _ in range(metadata_count):
-        key = reader.string()
-        metadata[key] = reader.value(reader.number(4))
-    infos = [_tensor(reader) for _ in range(tensor_count)]
-    alignment = metadata.get("general.alignment", 32)
-    if not isinstance(alignment, int) or alignment <= 0 or alignment & (alignment - 1):
-        raise ValueError(f"its alignment is {alignment}")
-    data_start = -(-reader.position // alignment) * alignment
-    tensors: dict[str, TensorInfo] = {}
-    for name, info in infos:
-        if name in tensors:
-            raise ValueError(f"it holds the tensor {name} twice")
-        if info.offset % alignment or data_start + info.offset + info.size_bytes > reader.size:
-            raise ValueError(f"the tensor {name} lies outside the file; the download may be incomplete")
-        tensors[name] = info
-    return GGUFHeader(path, version, metadata, tensors, reader.size, data_start)
-
-
-def _tensor(reader: _Reader) -> tuple[str, TensorInfo]:
-    name = reader.string()
-    dimensions = reader.number(4)
-    if not 1 <= dimensions <= _MAX_DIMENSIONS:
-        raise ValueError(f"the tensor {name} has {dimensions} dimensions")
-    shape = tuple(reader.number(10) for _ in range(dimensions))
-    code, offset = reader.number(4), reader.number(10)
-    try:
-        tensor_type = GGMLQuantizationType(code)
-    except ValueError as error:
-        raise ValueError(f"the tensor {name} has unknown type {code}") from error
-    block, block_bytes = GGML_QUANT_SIZES[tensor_type]
-    count = 1
-    for dimension in shape:
-        count *= dimension
-    if count <= 0 or shape[0] % block:
-        raise ValueError(f"the tensor {name} has shape {list(shape)}, which {tensor_type.name} cannot have")
-    return name, TensorInfo(shape, tensor_type.name, offset, count // block * block_bytes)
+_MAX_BLOCKS: Final = 512
+_MAX_EXPERTS: Final = 1024
+_MAX_LENGTH: Final = 1 << 24
+_MAX_CONTEXT: Final = (1 << 31) - 1
+_ROPE_SCALINGS: Final = ("none", "linear", "yarn", "longrope")
+_UNUSABLE_TYPES: Final = frozenset({"I8", "I16", "I64", "F64", "Q8_1", "Q8_K"})
+"""Tensor types that llama.cpp can store but not multiply with."""
+_LOOKUP: Final = "token_embd.weight"
+_LORA_ENDS: Final = (".lora_a", ".lora_b")
 
 
 def check_base(header: GGUFHeader) -> None:
     """Raises: BadModelFile when the file holds no model that can be a base."""
+    name = header.path.name
     kind = header.metadata.get("general.type", "model")
     if kind != "model":
-        raise BadModelFile(f"{header.path.name} is of the kind `{kind}`, not a base.", "Choose the base model's file.")
+        raise BadModelFile(f"{name} is of the kind `{kind}`, not a base.", "Choose the base model's file.")
     if not header.architecture or not header.tensors:
-        raise BadModelFile(f"{header.path.name} names no architecture or holds no tensors.", "Get the file again.")
+        raise BadModelFile(f"{name} names no architecture or holds no tensors.", "Get the file again.")
+    parts = header.metadata.get("split.count", 0)
+    if not isinstance(parts, int) or parts > 1:
+        raise BadModelFile(
+            f"{name} is one part of a model that was split into {parts} files.",
+            "Join them with llama.cpp's `llama-gguf-split --merge`, or get a file that holds the whole model.",
+        )
+    problem = _sizes_problem(header) or _vocabulary_problem(header) or _types_problem(header.tensors)
+    if problem:
+        raise BadModelFile(f"{name} cannot be a base: {problem}.", "Get the file again, or choose another base.")
+
+
+def _sizes_problem(header: GGUFHeader) -> str:
+    """What is wrong with the numbers that describe the network; empty when nothing is."""
+    values = _Values(header)
+    blocks = values.number("block_count", 1, _MAX_BLOCKS)
+    values.number("embedding_length", 1, _MAX_LENGTH)
+    values.number("context_length", 1, _MAX_CONTEXT)
+    # Recurrent bases give zero heads.
+    has_attention = any(".attn_output." in name or ".attn_qkv." in name for name in header.tensors)
+    least = int(has_attention)
+    heads = values.number("attention.head_count", least, _MAX_LENGTH, per_block=blocks)
+    highest, default = heads or _MAX_LENGTH, heads or least
+    key_heads = values.number("attention.head_count_kv", least, highest, per_block=blocks, default=default)
+    if heads and key_heads and heads % key_heads:
+        values.say("attention.head_count_kv", key_heads, f"a divisor of {heads}")
+    experts = values.number("expert_count", 0, _MAX_EXPERTS, default=0)
+    used = min(experts, 1)
+    values.number("expert_used_count", used, experts, per_block=blocks, default=0)
+    values.number("nextn_predict_layers", 0, blocks, default=0)
+    rotated = values.number("rope.dimension_count", 2, _MAX_LENGTH, default=2)
+    if rotated % 2:
+        values.say("rope.dimension_count", rotated, "even")
+    for key in ("attention.layer_norm_epsilon", "attention.layer_norm_rms_epsilon"):
+        epsilon = header.metadata.get(f"{header.architecture}.{key}", 0.0)
+        if not isinstance(epsilon, float) or not 0.0 <= epsilon < 1.0:
+            values.say(key, epsilon, "a number from 0 to 1")
+    scaling = header.metadata.get(f"{header.architecture}.rope.scaling.type", "none")
+    if scaling not in _ROPE_SCALINGS:
+        values.say("rope.scaling.type", scaling, "one of " + ", ".join(_ROPE_SCALINGS))
+    return values.problem
+
+
+class _Values:
+    """Numbers of the architecture; `problem` is the first one that is out of its range."""
+
+    def __init__(self, header: GGUFHeader) -> None:
+        self._header = header
+        self.problem = ""
+
+    def number(self, key: str, lowest: int, highest: int, *, per_block: int = 0, default: int | None = None) -> int:
+        """The value; 0 where it is an array with one value per block."""
+        value = self._header.metadata.get(f"{self._header.architecture}.{key}", default)
+        if isinstance(value, ArrayInfo) and per_block and value.count == per_block:
+            return 0
+        if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
+            self.say(key, value, f"a number from {lowest} to {highest}")
+            return lowest
+        return value
+
+    def say(self, key: str, value: Any, expected: str) -> None:
+        found = f"an array of {value.count}" if isinstance(value, ArrayInfo) else f"`{value!s:.40}`"
+        found = "missing" if value is None else found
+        self.problem = self.problem or f"{self._header.architecture}.{key} is {found}; it should be {expected}"
+
+
+def _vocabulary_problem(header: GGUFHeader) -> str:
+    kind = header.metadata.get("tokenizer.ggml.model")
+    if not isinstance(kind, str) or kind in ("no_vocab", "none"):
+        return "it carries no vocabulary, without which it cannot read text"
+    tokens = header.metadata.get(TOKENS_KEY)
+    if not isinstance(tokens, ArrayInfo) or tokens.type_name != "STRING" or tokens.count == 0:
+        return f"{TOKENS_KEY} is missing or no list of texts"
+    if tokens.distinct != tokens.count:
+        return f"{TOKENS_KEY} holds {tokens.count - (tokens.distinct or 0)} tokens twice"
+    for name, type_names in (("token_type", ("INT32",)), ("scores", ("FLOAT32", "INT32"))):
+        values = header.metadata.get(f"tokenizer.ggml.{name}")
+        if values is not None and not (isinstance(values, ArrayInfo) and values.type_name in type_names):
+            return f"tokenizer.ggml.{name} is no list of {' or '.join(type_names)}"
+        if values is not None and values.count != tokens.count:
+            return f"tokenizer.ggml.{name} has {values.count} entries for {tokens.count} tokens"
+    lookup = header.tensors.get(_LOOKUP)
+    if lookup is not None and (len(lookup.shape) < 2 or lookup.shape[1] != tokens.count):
+        return f"{_LOOKUP} has shape {list(lookup.shape)}, but there are {tokens.count} tokens"
+    return ""
+
+
+def _types_problem(tensors: Mapping[str, TensorInfo]) -> str:
+    name = next((name for name, tensor in tensors.items() if tensor.type_name in _UNUSABLE_TYPES), None)
+    return f"its tensor {name} is of type {tensors[name].type_name}, which no weight can have" if name else ""
 
 
 def check_adapter(adapter: GGUFHeader, base: GGUFHeader) -> None:
@@ -194,23 +128,39 @@ def check_adapter(adapter: GGUFHeader, base: GGUFHeader) -> None:
 
     Raises: BadModelFile when it is no LoRA adapter, AdapterMismatch when it is one for another base.
     """
+    file = adapter.path.name
     kind = (adapter.metadata.get("general.type"), adapter.metadata.get("adapter.type"))
     if kind != ("adapter", "lora"):
-        raise BadModelFile(f"{adapter.path.name} is not a LoRA adapter in GGUF format.", "Convert or choose another.")
+        raise BadModelFile(f"{file} is not a LoRA adapter in GGUF format.", "Convert or choose another.")
     hint = "Use an adapter that was made for this base, or remove its file from the profile."
     if adapter.architecture != base.architecture:
         raise AdapterMismatch(
-            f"{adapter.path.name} is for a {adapter.architecture} base, but {base.path.name} is {base.architecture}.",
-            hint,
+            f"{file} is for a {adapter.architecture} base, but {base.path.name} is {base.architecture}.", hint
         )
-    names = {name.rsplit(".lora_", 1)[0] for name in adapter.tensors if name.endswith((".lora_a", ".lora_b"))}
-    if not names:
-        raise BadModelFile(f"{adapter.path.name} holds no LoRA weights.", "Get the file again.")
+    names = {name.removesuffix(end) for name in adapter.tensors for end in _LORA_ENDS if name.endswith(end)}
+    problem = _adapter_problem(adapter, names)
+    if problem:
+        raise BadModelFile(f"{file} {problem}.", "Get the file again, or convert the adapter anew.")
     for name in sorted(names):
         pair = adapter.tensors.get(f"{name}.lora_a"), adapter.tensors.get(f"{name}.lora_b")
-        problem = _pair_problem(base.tensors.get(name), *pair, is_lookup=name == "token_embd.weight")
+        problem = _pair_problem(base.tensors.get(name), *pair, is_lookup=name == _LOOKUP)
         if problem:
-            raise AdapterMismatch(f"{adapter.path.name} does not fit {base.path.name}: {name} {problem}.", hint)
+            raise AdapterMismatch(f"{file} does not fit {base.path.name}: {name} {problem}.", hint)
+
+
+def _adapter_problem(adapter: GGUFHeader, names: set[str]) -> str:
+    """What is wrong with the file whatever its base; empty when nothing is."""
+    if not names:
+        return "holds no LoRA weights"
+    alpha = adapter.metadata.get("adapter.lora.alpha")
+    if adapter.types.get("adapter.lora.alpha") != "FLOAT32" or not math.isfinite(alpha or 0.0):
+        return f"has no usable adapter.lora.alpha (it is {'missing' if alpha is None else alpha})"
+    for name, tensor in adapter.tensors.items():
+        if not name.endswith((*_LORA_ENDS, "_norm.weight")):
+            return f"holds {name}, which is no LoRA weight"
+        if tensor.type_name in _UNUSABLE_TYPES or tensor.type_name == "I32":
+            return f"holds {name} as {tensor.type_name}, which no weight can have"
+    return ""
 
 
 def _pair_problem(base: TensorInfo | None, a: TensorInfo | None, b: TensorInfo | None, is_lookup: bool) -> str:
@@ -230,7 +180,9 @@ def _pair_problem(base: TensorInfo | None, a: TensorInfo | None, b: TensorInfo |
         return f"has halves that do not belong together, {list(a.shape)} and {list(b.shape)}"
     if shape != base.shape[:2]:
         return f"is {shape[0]} by {shape[1]} in the adapter and {base.shape[0]} by {base.shape[1]} in the base"
-    experts = {shape[2] if len(shape) > 2 else 1 for shape in (a.shape, b.shape, base.shape)}
+    experts = {math.prod(shape[2:]) for shape in (a.shape, b.shape, base.shape)}
+    if any(dimension > 1 for shape in (a.shape, b.shape) for dimension in shape[3:]):
+        return f"has a fourth dimension, {list(a.shape)} and {list(b.shape)}"
     if len(experts) > 1:
         return f"has different numbers of experts: {sorted(experts)}"
     return ""

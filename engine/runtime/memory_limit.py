@@ -8,7 +8,7 @@ import psutil
 def tells_of_memory(text: str) -> bool:
     """Whether llama.cpp's words, or the last ones of a process that died, mean that memory was short."""
     lowered = text.lower()
-    return any(sign in lowered for sign in ("alloc", "out of memory", "memoryerror"))
+    return any(sign in lowered for sign in ("alloc", "out of memory", "memoryerror", "mem_buffer"))
 
 
 def private_bytes() -> int:

@@ -13,13 +13,20 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, BinaryIO, Final
 
-from engine.errors import AgentError, RuntimeFailed
+from engine.errors import AgentError, RuntimeFailed, UsageProblem
 
 WIRE_VERSION: Final = 1
 _HEADER: Final = struct.Struct("<4sHHII")
 """Magic, version, reserved, bytes of JSON, bytes of the block."""
 _MAGIC: Final = b"MTEP"
 _MAX_BYTES: Final = 1 << 30
+_SCALARS: Final[Mapping[Any, frozenset[type]]] = {
+    int: frozenset({int}),
+    float: frozenset({float, int}),
+    str: frozenset({str}),
+    bool: frozenset({bool}),
+}
+"""What JSON makes of each; a whole number may stand for a float, but a truth value never for a number."""
 
 
 class WireError(Exception):
@@ -27,8 +34,12 @@ class WireError(Exception):
 
 
 def write_frame(stream: BinaryIO, message: Mapping[str, Any], block: bytes = b"") -> None:
-    """Raises: OSError when the other side is gone."""
+    """Raises: OSError when the other side is gone, UsageProblem when there is too much to send."""
     body = json.dumps(message, separators=(",", ":")).encode()
+    if len(body) + len(block) > _MAX_BYTES:
+        raise UsageProblem(
+            f"That is too much at once for the engine: {len(body) + len(block)} bytes.", "Send it in smaller parts."
+        )
     stream.write(_HEADER.pack(_MAGIC, WIRE_VERSION, 0, len(body), len(block)) + body + block)
     stream.flush()
 
@@ -46,7 +57,7 @@ def read_frame(stream: BinaryIO) -> tuple[dict[str, Any], bytes]:
     block = _read(stream, block_bytes) if block_bytes else b""
     try:
         message = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise WireError("a frame holds no valid JSON") from error
     if not isinstance(message, dict):
         raise WireError("a frame holds no object")
@@ -83,21 +94,35 @@ def from_plain(kind: Any, data: Any) -> Any:
 
 
 def _build(kind: Any, data: Any) -> Any:
-    origin = typing.get_origin(kind)
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         hints = _hints(kind)
         return kind(**{name: _build(hints[name], item) for name, item in data.items()})
     if origin is tuple:
-        arguments = typing.get_args(kind)
-        if arguments[-1] is Ellipsis:
-            if arguments[0] in (int, float, str):
-                return tuple(data)
-            return tuple(_build(arguments[0], item) for item in data)
-        return tuple(_build(argument, item) for argument, item in zip(arguments, data, strict=True))
+        return _build_tuple(arguments, data)
     if origin in (types.UnionType, typing.Union):
-        options = [option for option in typing.get_args(kind) if option is not type(None)]
+        options = [option for option in arguments if option is not type(None)]
         return None if data is None else _build(options[0], data)
+    if origin is typing.Literal:
+        return arguments[arguments.index(data)]
+    if origin is not None:
+        return {_build(arguments[0], key): _build(arguments[1], item) for key, item in data.items()}
+    if type(data) not in _SCALARS[kind]:
+        raise ValueError(f"{data!r:.40} is no {kind.__name__}")
     return data
+
+
+def _build_tuple(arguments: tuple[Any, ...], data: Any) -> tuple[Any, ...]:
+    if not isinstance(data, list):
+        raise ValueError(f"{data!r:.40} is no list")
+    if arguments[-1] is not Ellipsis:
+        return tuple(_build(argument, item) for argument, item in zip(arguments, data, strict=True))
+    if (allowed := _SCALARS.get(arguments[0])) is not None:
+        # Prompts are long, and their tokens are all alike.
+        if not allowed.issuperset(map(type, data)):
+            raise ValueError(f"not every item is a {arguments[0].__name__}")
+        return tuple(data)
+    return tuple(_build(arguments[0], item) for item in data)
 
 
 @cache
@@ -109,10 +134,17 @@ def error_to_plain(error: AgentError) -> dict[str, str]:
     return {"type": type(error).__name__, "problem": error.problem, "hint": error.hint}
 
 
-def error_from_plain(data: Mapping[str, str]) -> AgentError:
-    """The error of the same type; an unknown type becomes RuntimeFailed."""
+def error_from_plain(data: Any) -> AgentError:
+    """The error of the same type; an unknown type becomes RuntimeFailed.
+
+    Raises: WireError when it is no error at all.
+    """
+    fields = [data.get(name, "") for name in ("type", "problem", "hint")] if isinstance(data, Mapping) else [data]
+    if len(fields) != 3 or not all(isinstance(text, str) for text in fields):
+        raise WireError(f"an error came malformed: {data!r:.80}")
+    name, problem, hint = fields
     known = {kind.__name__: kind for kind in _all_errors(AgentError)}
-    return known.get(data.get("type", ""), RuntimeFailed)(data.get("problem", ""), data.get("hint", ""))
+    return known.get(name, RuntimeFailed)(problem, hint)
 
 
 def _all_errors(kind: type[AgentError]) -> list[type[AgentError]]:

@@ -16,7 +16,7 @@ from engine.assets import asset_path
 from engine.events import Reading, TextDelta, TurnClosed, TurnEvent
 from engine.routing.profile import load_profile
 from engine.runtime.llama import LlamaRuntime
-from engine.runtime.protocol import LoadPlan, Sampling, ScoreRequest
+from engine.runtime.protocol import LoadPlan, Runtime, Sampling, ScoreRequest
 from engine.store import Store
 from tests.support.completing import complete, loaded
 
@@ -52,9 +52,18 @@ def last(events: Iterator[TurnEvent]) -> TurnClosed:
 
 @contextmanager
 def seated(
-    base: Path, adapters: tuple[Path, ...], folder: Path, *, context_tokens: int, answer: int
+    base: Path,
+    adapters: tuple[Path, ...],
+    folder: Path,
+    *,
+    context_tokens: int,
+    answer: int,
+    runtime: Runtime | None = None,
 ) -> Iterator[Table]:
-    """The starter's profile on `base`, with `adapters` as files beside it."""
+    """The starter's profile on `base`, with `adapters` as files beside it; in this process unless a runtime is given.
+
+    The runtime is closed at the end.
+    """
     shutil.copytree(asset_path("profiles", "starter"), folder / "profile")
     (folder / "profile" / "adapters").mkdir()
     for name, adapter in zip(("chat", "agent", "coding", "surface"), adapters, strict=True):
@@ -67,7 +76,7 @@ def seated(
         summary_tokens=12,
     )
     assert all(expert.adapter for expert in profile.experts)
-    runtime = LlamaRuntime()
+    runtime = runtime or LlamaRuntime()
     try:
         with Store.open(folder / "store.db") as store:
             plan = LoadPlan(str(base), context_tokens=context_tokens, pool_tokens=3 * context_tokens)

@@ -8,7 +8,17 @@ from typing import Any
 
 from engine.runtime.identity import adapter_ref
 from engine.runtime.llama import LlamaRuntime
-from engine.runtime.protocol import AdapterStack, Finished, LoadPlan, Prefilled, Request, Sampling, Token, Usage
+from engine.runtime.protocol import (
+    AdapterStack,
+    Finished,
+    LoadPlan,
+    Prefilled,
+    Request,
+    Runtime,
+    Sampling,
+    Token,
+    Usage,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +47,7 @@ def stack(*adapters: Path, scale: float = 1.0) -> AdapterStack:
 
 
 def complete(
-    runtime: LlamaRuntime, tokens: Sequence[int], adapters: AdapterStack = (), *, max_tokens: int = 8, **options: Any
+    runtime: Runtime, tokens: Sequence[int], adapters: AdapterStack = (), *, max_tokens: int = 8, **options: Any
 ) -> Completion:
     """Greedy unless `sampling` says otherwise, with log-probabilities."""
     options = {"sampling": Sampling(), "logprobs": 0, **options}
@@ -45,7 +55,7 @@ def complete(
     return result
 
 
-def complete_all(runtime: LlamaRuntime, requests: Sequence[Request]) -> list[Completion]:
+def complete_all(runtime: Runtime, requests: Sequence[Request]) -> list[Completion]:
     tokens: list[list[Token]] = [[] for _ in requests]
     ends: dict[int, Finished] = {}
     for piece in runtime.generate(requests):

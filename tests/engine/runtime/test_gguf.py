@@ -2,15 +2,20 @@
 
 import random
 import struct
+import time
 from pathlib import Path
 
 import gguf
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from engine.assets import asset_path
 from engine.errors import AdapterMismatch, BadModelFile, ModelMissing
-from engine.runtime.gguf import check_adapter, check_base, read_header
+from engine.runtime.gguf import ArrayInfo, check_adapter, check_base, read_header
 from engine.runtime.identity import adapter_ref, fingerprint
 from tests.support.adapters import write_random_adapter
+from tests.support.corpus import ARRAY, I32, LOOKUP, TEXT, U32, take_apart
 
 
 @pytest.mark.parametrize("base", ["starter_base", "tiny_moe"])
@@ -146,6 +151,87 @@ def test_random_damage_to_the_header_is_refused_or_harmless(tmp_path: Path, tiny
             continue
         assert all(header.header_bytes + t.offset + t.size_bytes <= len(data) for t in header.tensors.values())
     assert refused > 30
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(), st.sampled_from([b"", b"GGUF\x03\0\0\0", b"GGUF\x03\0\0\0" + struct.pack("<QQ", 1, 1)]))
+def test_any_bytes_are_refused(tmp_path: Path, data: bytes, start: bytes) -> None:
+    path = tmp_path / "any.gguf"
+    path.write_bytes(start + data)
+    with pytest.raises(BadModelFile):
+        check_base(read_header(path))
+
+
+def test_a_large_vocabulary_is_read_in_no_time(tmp_path: Path, tiny_moe: Path) -> None:
+    count = 250_000
+    parts = take_apart(tiny_moe)
+    parts.set("tokenizer.ggml.tokens", TEXT, [f"token {number}" for number in range(count)])
+    parts.set("tokenizer.ggml.merges", TEXT, [f"left{number} right" for number in range(count)])
+    parts.set("tokenizer.ggml.token_type", I32, [1] * count)
+    parts.tensors[LOOKUP].shape = [64, count]
+    parts.tensors[LOOKUP].data = bytes(64 * 4 * count)
+    path = tmp_path / "large.gguf"
+    path.write_bytes(parts.to_bytes())
+
+    started = time.process_time()
+    header = read_header(path)
+    check_base(header)
+    assert time.process_time() - started < 0.5
+    assert header.metadata["tokenizer.ggml.tokens"] == ArrayInfo("STRING", count, count)
+
+
+def test_a_header_longer_than_any_real_one_is_refused_without_reading_on(tmp_path: Path, tiny_moe: Path) -> None:
+    parts = take_apart(tiny_moe)
+    parts.values[b"general.odd"] = struct.pack("<IIQ", ARRAY, 0, 200 << 20)
+    path = tmp_path / "endless.gguf"
+    path.write_bytes(parts.header())
+    with path.open("r+b") as file:
+        file.truncate(1 << 36)
+    started = time.process_time()
+    with pytest.raises(BadModelFile, match="header is longer"):
+        read_header(path)
+    assert time.process_time() - started < 2.0
+
+
+def test_a_file_that_may_not_be_read_is_said_to_be_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "locked.gguf"
+    path.write_bytes(bytes(100))
+
+    def refuse(*arguments: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    # The owner of these tests may be root, whom no file mode stops.
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(BadModelFile, match="Permission denied"):
+        read_header(path)
+
+
+def _headed(heads: dict[str, object], path: Path, tiny_moe: Path) -> Path:
+    parts = take_apart(tiny_moe)
+    for key, content in heads.items():
+        parts.set(f"qwen35moe.attention.{key}", U32, content)
+    path.write_bytes(parts.to_bytes())
+    return path
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        {"head_count": [4, 4, 4, 4]},
+        {"head_count_kv": [0, 0, 0, 2]},
+        {"head_count": [4, 4, 4, 4], "head_count_kv": [0, 0, 0, 2]},
+        {"head_count": 4, "head_count_kv": 1},
+    ],
+    ids=["heads", "key heads", "both", "one key head"],
+)
+def test_numbers_that_differ_from_block_to_block_are_accepted(
+    tmp_path: Path, tiny_moe: Path, heads: dict[str, object]
+) -> None:
+    check_base(read_header(_headed(heads, tmp_path / "heads.gguf", tiny_moe)))
+
+
+def test_the_embedder_can_be_a_base_of_its_own_kind() -> None:
+    check_base(read_header(asset_path("embedder", "all-MiniLM-L6-v2-Q8_0.gguf")))
 
 
 def test_identity_is_the_content_not_the_name(tmp_path: Path, tiny_moe: Path) -> None:
