@@ -21,7 +21,7 @@ from engine.routing.profile import Profile, find_profile, load_profile
 from engine.runtime import ladder
 from engine.runtime.child import ChildRuntime
 from engine.runtime.identity import adapter_ref
-from engine.runtime.protocol import LoadPlan, Runtime
+from engine.runtime.protocol import WHERE_IT_PAYS, LoadPlan, Runtime
 from engine.runtime.quarantine import Quarantine
 from engine.store import Store
 from engine.values import About
@@ -89,6 +89,7 @@ def load_plan(profile: Profile, base: Path, settings: Settings) -> LoadPlan:
         context_tokens=profile.context_tokens,
         pool_tokens=2 * profile.context_tokens,
         threads=settings.threads,
+        draft_tokens=WHERE_IT_PAYS,
         embedder=str(asset_path("embedder", "all-MiniLM-L6-v2-Q8_0.gguf")),
     )
 

@@ -32,7 +32,7 @@ except (ImportError, OSError, RuntimeError, AttributeError) as error:
         "Without one, install a wheel that was built on another machine (see the README).",
     ) from error
 
-__all__ = ["AbortFlag", "LogTail", "check_binding", "lib", "start"]
+__all__ = ["AbortFlag", "LogTail", "check_binding", "extensions", "lib", "start"]
 
 _logger = logging.getLogger(__name__)
 
@@ -41,6 +41,8 @@ _CONTEXT_DEFAULTS: Final = {
     "n_batch": 2048,
     "n_ubatch": 512,
     "n_seq_max": 1,
+    "n_rs_seq": 0,
+    "ctx_type": 0,
     "type_k": 1,
     "type_v": 1,
     "embeddings": False,
@@ -51,7 +53,13 @@ _CONTEXT_DEFAULTS: Final = {
     "kv_unified": False,
     "n_samplers": 0,
 }
-_MODEL_DEFAULTS: Final = {"vocab_only": False, "check_tensors": False, "use_extra_bufts": True, "no_alloc": False}
+_MODEL_DEFAULTS: Final = {
+    "vocab_only": False,
+    "check_tensors": False,
+    "use_extra_bufts": True,
+    "no_alloc": False,
+    "load_mtp": False,
+}
 
 _WATCHED_BYTES: Final = 1024
 _LARGEST_PADDING: Final = 7
@@ -117,6 +125,20 @@ def check_binding() -> None:
         size, written = ctypes.sizeof(params), _written_bytes(function)
         if written is not None and not size - _LARGEST_PADDING <= written <= size:
             raise _mismatch(f"{struct} has {written} bytes in the library and {size} in the binding")
+
+
+def extensions() -> Any:
+    """The bindings of functions that llama.cpp does not promise to keep.
+
+    Raises: BindingMismatch when this library has not got them.
+    """
+    try:
+        import llama_cpp.llama_cpp_ext as found
+    except (ImportError, AttributeError) as error:
+        raise BindingMismatch(
+            f"This llama.cpp library cannot draft ahead: {error}", "Load the base without draft tokens."
+        ) from error
+    return found
 
 
 def _written_bytes(function: str) -> int | None:

@@ -3,12 +3,14 @@
 Yields pieces as they come. Knows nothing of threads or queues; the caller pulls.
 """
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.errors import ContextOverflow, RuntimeFailed
 from engine.runtime.adapters import AdapterPool
+from engine.runtime.drafting import Drafter
 from engine.runtime.native import MAX_OUTPUTS, Aborted, Native, OutOfCells
 from engine.runtime.protocol import Finished, FinishReason, Piece, Prefilled, Request, Stop, Token, Usage
 from engine.runtime.sampler import Sampler, logprob
@@ -39,6 +41,7 @@ class Decoder:
         self._native = native
         self._views = views
         self._adapters = adapters
+        self.drafter = Drafter(native)
 
     def run(self, requests: Sequence[Request], stop: Stop) -> Iterator[Piece]:
         """Serve all requests, in waves of as many as there are free views.
@@ -46,7 +49,8 @@ class Decoder:
         Raises: ContextOverflow, AdapterMismatch, BadModelFile, RuntimeFailed.
         """
         for request in requests:
-            self.check_length(len(request.tokens))
+            # What was said already had its room in the context.
+            self.check_length(len(request.tokens) - len(request.said))
         order = sorted(range(len(requests)), key=lambda index: (stack_key(requests[index].adapters), index))
         waves = _waves([(index, requests[index]) for index in order], self._native.plan.max_views)
         for wave in waves:
@@ -74,6 +78,7 @@ class Decoder:
             if not self.decode(batch, range(start, end), [view.sequence] * len(batch), outputs, (view,)):
                 return
             view.tokens.extend(batch)
+            self.drafter.follow(view, batch, start)
             if end in snapshot_at:
                 self._views.snapshot(view)
             yield start, end - start
@@ -87,7 +92,10 @@ class Decoder:
             for same in _same_prompts(wave):
                 yield from self._open_branches(same, branches, stop)
             while any(not branch.finished for branch in branches):
-                yield from self._step(branches, stop)
+                if len(branches) == 1 and self.drafter.is_on:
+                    yield from self._step_drafting(branches[0], stop)
+                else:
+                    yield from self._step(branches, stop)
         finally:
             for branch in branches:
                 branch.sampler.close()
@@ -169,11 +177,35 @@ class Decoder:
         for row, branch in enumerate(live):
             yield from self._sample(branch, row)
 
+    def _step_drafting(self, branch: _Branch, stop: Stop) -> Iterator[Piece]:
+        """Decode the pending token and guesses of what follows it, and sample for as long as the guesses are right."""
+        view, start = branch.view, len(branch.view.tokens)
+        guesses = self.drafter.draft(view, branch.pending, branch.room - branch.completion_tokens - 1)
+        tokens = [branch.pending, *guesses]
+        count = len(tokens)
+        positions = range(start, start + count)
+        if stop.is_set() or not self.decode(tokens, positions, [view.sequence] * count, [True] * count, (view,)):
+            yield from self._finish(branch, "stopped")
+            return
+        try:
+            for row, token in enumerate(tokens):
+                if branch.finished or token != branch.pending:
+                    break
+                view.tokens.append(token)
+                yield from self._sample(branch, row)
+        finally:  # also when the caller goes away between two tokens
+            self.drafter.keep(view, start, count)
+
     def _sample(self, branch: _Branch, row: int) -> Iterator[Piece]:
         if branch.room <= 0:
             yield from self._finish(branch, "length")
             return
         token = branch.sampler.sample(row)
+        if math.isnan(self._native.logit(row, token)):
+            raise RuntimeFailed(
+                "The model computed no numbers: its base or an adapter holds invalid weights.",
+                "Get the file again, or go on without that adapter.",
+            )
         chosen: float | None = None
         top: tuple[tuple[int, float], ...] = ()
         if branch.request.logprobs is not None:

@@ -24,6 +24,9 @@ def steps_down(plan: LoadPlan) -> Iterator[tuple[LoadPlan, str]]:
 
 
 def _steps(plan: LoadPlan) -> Iterator[tuple[LoadPlan, str]]:
+    if plan.draft_tokens > 0:
+        plan = replace(plan, draft_tokens=0)
+        yield plan, "no tokens drafted ahead"
     if plan.pool_tokens > plan.context_tokens:
         plan = replace(plan, pool_tokens=plan.context_tokens)
         yield plan, "room for one view at a time only"

@@ -7,21 +7,34 @@ in the order they came. A stop reaches native code at once through the abort fla
 import queue
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from engine.errors import AgentError, RuntimeFailed, boundary
-from engine.runtime import threads
+from engine.errors import AgentError, BindingMismatch, OutOfMemory, RuntimeFailed, UsageProblem, boundary
+from engine.runtime import binding, threads
 from engine.runtime.adapters import AdapterPool
 from engine.runtime.decoding import Decoder
 from engine.runtime.devices import backend, can_offload, devices
+from engine.runtime.drafting import MOST_DRAFT_TOKENS, DraftCounts, can_draft, draft_tokens
 from engine.runtime.embedder import Embedder
 from engine.runtime.gguf import check_base, read_header
 from engine.runtime.identity import fingerprint
 from engine.runtime.native import Native
-from engine.runtime.protocol import NEVER, LoadPlan, ModelInfo, Piece, Request, ScoreRequest, Scores, Stop, Tokens
+from engine.runtime.protocol import (
+    NEVER,
+    WHERE_IT_PAYS,
+    LoadPlan,
+    ModelInfo,
+    Piece,
+    Request,
+    ScoreRequest,
+    Scores,
+    Stop,
+    Tokens,
+)
 from engine.runtime.scoring import Scorer
 from engine.runtime.threads import usable_cores
 from engine.runtime.views import ViewTable
@@ -88,6 +101,10 @@ class LlamaRuntime:
     def views(self) -> tuple[tuple[str, int], ...]:
         """(cache key, decoded tokens) of every view that is kept, for status displays and tests."""
         return self._call(lambda stop: tuple((v.cache_key, len(v.tokens)) for v in self._models().views.views))
+
+    def draft_counts(self) -> DraftCounts:
+        """Tokens guessed ahead since the base was loaded, for status displays and tests."""
+        return self._call(lambda stop: self._models().decoder.drafter.counts)
 
     def close(self) -> None:
         """End the running job, free everything, end the thread. Safe to call twice."""
@@ -186,8 +203,10 @@ class _Loaded:
         path = Path(plan.base)
         header = read_header(path)
         check_base(header)
-        self.plan = plan
-        self.native = Native(plan)
+        nextn_layers = header.metadata.get(f"{header.architecture}.nextn_predict_layers", 0)
+        drafts = can_draft(header.architecture, int(nextn_layers))
+        self.native = _open(plan, drafts=drafts)
+        self.plan = plan = self.native.plan
         self.threads = plan.threads or self._fastest_threads()
         self.native.set_threads(self.threads)
         where, why = backend(devices(), plan.gpu_layers, self.threads, can_offload=can_offload())
@@ -213,6 +232,8 @@ class _Loaded:
             markup=self.native.markup(),
             bos=self.native.bos(),
             needs_snapshots=self.native.is_recurrent,
+            can_draft=drafts,
+            draft_tokens=plan.draft_tokens,
         )
 
     def _fastest_threads(self) -> int:
@@ -236,3 +257,27 @@ class _Loaded:
             self._embedder.close()
         self.adapters.close()
         self.native.close()
+
+
+def _open(plan: LoadPlan, *, drafts: bool) -> Native:
+    """Load the base; where the plan leaves drafting open, with it only if it pays and fits.
+
+    Raises: UsageProblem when the plan asks for more drafting than there is, or than the base carries a block for.
+    """
+    binding.start()  # before the first look at the devices, so that its log is ours
+    count = draft_tokens(plan, can_draft=drafts, has_gpu=can_offload() and any(found.is_gpu for found in devices()))
+    if not 0 <= count <= MOST_DRAFT_TOKENS:
+        raise UsageProblem(
+            f"{count} tokens cannot be drafted per step.", f"Set draft_tokens to a number up to {MOST_DRAFT_TOKENS}."
+        )
+    if count > 0 and not drafts:
+        raise UsageProblem(
+            f"{Path(plan.base).name} cannot draft tokens ahead: it carries no block for that.",
+            "Set draft_tokens to 0, or choose a base with MTP (multi-token prediction) layers.",
+        )
+    try:
+        return Native(replace(plan, draft_tokens=count))
+    except (OutOfMemory, BindingMismatch):
+        if count == 0 or plan.draft_tokens != WHERE_IT_PAYS:
+            raise
+        return Native(replace(plan, draft_tokens=0))

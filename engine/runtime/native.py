@@ -12,11 +12,12 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from engine.errors import OutOfMemory, RuntimeFailed
+from engine.errors import BindingMismatch, OutOfMemory, RuntimeFailed
 from engine.runtime import binding
 from engine.runtime.binding import AbortFlag, lib
 from engine.runtime.devices import buffer_type_handle
 from engine.runtime.memory_limit import tells_of_memory
+from engine.runtime.mtp import MtpContext
 from engine.runtime.protocol import LoadPlan, Tokens
 
 _KV_TYPES: Final = {"f16": 1, "q8_0": 8}
@@ -49,10 +50,14 @@ class Native:
         self.abort = AbortFlag()
         self._model: Any = None
         self._context: Any = None
+        self.mtp: MtpContext | None = None
+        """The base's block for guessing tokens ahead, where the plan asks for it."""
+        self._taken_back: set[int] = set()
+        """Sequences whose recurrent state goes back to an earlier one when they are decoded next."""
         try:
             self._load_model(plan)
             self._open_context(plan)
-        except RuntimeFailed:
+        except (RuntimeFailed, BindingMismatch):
             self.close()
             raise
         self._batch = _Batch(max(plan.batch_tokens, plan.micro_batch_tokens))
@@ -62,6 +67,7 @@ class Native:
     def _load_model(self, plan: LoadPlan) -> None:
         params: Any = lib.llama_model_default_params()
         params.n_gpu_layers = plan.gpu_layers
+        params.load_mtp = plan.draft_tokens > 0
         overrides = _overrides(plan.tensor_overrides)
         if overrides is not None:
             params.tensor_buft_overrides = ctypes.cast(overrides, ctypes.c_void_p)
@@ -84,6 +90,7 @@ class Native:
         params.n_batch = max(plan.batch_tokens, plan.micro_batch_tokens)
         params.n_ubatch = plan.micro_batch_tokens
         params.n_seq_max = plan.max_views
+        params.n_rs_seq = plan.draft_tokens
         params.n_outputs_max = max(MAX_OUTPUTS, plan.max_views)
         params.n_threads = params.n_threads_batch = plan.threads or 1
         params.type_k = params.type_v = _KV_TYPES[plan.kv_type]
@@ -95,16 +102,22 @@ class Native:
             raise OutOfMemory(
                 f"There is no memory for a context of {plan.pool_tokens} tokens: {self._log.take()}", _FREE_MEMORY
             )
+        if plan.draft_tokens > 0:
+            self.mtp = MtpContext(self._model, self._context, params)
 
     def set_threads(self, count: int) -> None:
         lib.llama_set_n_threads(self._context, count, count)
+        if self.mtp:
+            self.mtp.set_threads(count)
 
     def close(self) -> None:
+        if self.mtp:
+            self.mtp.close()
         if self._context:
             lib.llama_free(self._context)
         if self._model:
             lib.llama_model_free(self._model)
-        self._context = self._model = None
+        self._context = self._model = self.mtp = None
 
     # Text
 
@@ -191,6 +204,7 @@ class Native:
         self._batch.fill(tokens, positions, sequences, outputs)
         code = lib.llama_decode(self._context, self._batch.struct)
         if code == 0:
+            self._taken_back.difference_update(sequences)
             return
         if code == 1:
             raise OutOfCells
@@ -208,6 +222,10 @@ class Native:
             raise RuntimeFailed(f"llama.cpp returned no logits for row {row}.", "Try again.")
         return np.ctypeslib.as_array(pointer, shape=(self.vocab_size,))
 
+    def logit(self, row: int, token: int) -> float:
+        """One of the logits of batch row `row`."""
+        return float(lib.llama_get_logits_ith(self._context, row)[token])
+
     # Sequences
 
     def end_position(self, sequence: int) -> int:
@@ -216,10 +234,29 @@ class Native:
 
     def remove(self, sequence: int, start: int = 0) -> bool:
         """Drop everything from position `start`. False when this memory cannot be cut there."""
+        if self.mtp:
+            self.mtp.remove(sequence, start)
+        if start == 0:
+            self._taken_back.discard(sequence)
         return bool(lib.llama_memory_seq_rm(self._memory, sequence, start if start > 0 else -1, -1))
+
+    def take_back(self, sequence: int, start: int) -> bool:
+        """Drop what the last batch decoded from position `start` on: up to `LoadPlan.draft_tokens` tokens."""
+        if not lib.llama_memory_seq_rm(self._memory, sequence, start, -1):
+            return False
+        if self.is_recurrent:
+            self._taken_back.add(sequence)
+        return True
 
     def copy(self, source: int, target: int, end: int | None = None) -> None:
         """Make `target`, which must be empty, share `source`'s state; up to `end` on non-recurrent models only."""
+        if source in self._taken_back:
+            # llama.cpp would give the copy the state before it was taken back. Saving and restoring settles it.
+            data = self.save(source, recurrent_only=True)
+            if not data or not self.restore(source, data, recurrent_only=True):
+                raise RuntimeFailed(f"A view could not be copied: {self._log.take()}", "Load without draft tokens.")
+        if self.mtp:
+            self.mtp.copy(source, target, end)
         first, last = (-1, -1) if end is None else (0, end)
         lib.llama_memory_seq_cp(self._memory, source, target, first, last)
 
@@ -235,6 +272,7 @@ class Native:
         """Put back what `save` returned; False when llama.cpp refuses it, for example for lack of cells."""
         flags = _PARTIAL_ONLY if recurrent_only else 0
         buffer = (ctypes.c_uint8 * len(data)).from_buffer_copy(data)
+        self._taken_back.discard(sequence)
         return bool(lib.llama_state_seq_set_data_ext(self._context, buffer, len(data), sequence, flags))
 
 

@@ -8,7 +8,7 @@ Units: tokens, bytes, milliseconds; log-probabilities in nats, taken before temp
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -161,6 +161,10 @@ class Scores:
         return tuple(sum(label) for label in self.logprobs)
 
 
+WHERE_IT_PAYS: Final = -1
+"""`LoadPlan.draft_tokens` that leaves the choice to the runtime."""
+
+
 @dataclass(frozen=True, slots=True)
 class LoadPlan:
     """What to load and how much room it may take."""
@@ -191,6 +195,10 @@ class LoadPlan:
     """Budget of host memory for views that lost their cells; beyond it they are forgotten and read again."""
     embedder: str | None = None
     """Path of a second, small GGUF for embeddings."""
+    draft_tokens: int = 0
+    """Tokens guessed ahead per step by the base's own block for that, where it carries one. Answers stay the same;
+    memory is needed for a second context and, on hybrid bases, for as many more recurrent states per view. 0 is off;
+    `WHERE_IT_PAYS` is on with all layers on a GPU and memory enough, else off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +220,10 @@ class ModelInfo:
     bos: str = ""
     needs_snapshots: bool = False
     """True for recurrent and hybrid bases: their state cannot be cut, only restored."""
+    can_draft: bool = False
+    """The base carries a block of its own for guessing tokens ahead."""
+    draft_tokens: int = 0
+    """Tokens guessed ahead per step; 0 where that is off."""
 
 
 class Encoder(Protocol):

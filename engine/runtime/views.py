@@ -162,7 +162,7 @@ class ViewTable:
         if self._memory.is_recurrent:
             # The recurrent state may have moved on although the batch does not count.
             length = max((s.position for s in view.snapshots if s.position <= length), default=0)
-            if length == 0 or not self._rewind(view, length):
+            if length == 0 or not self._rewind(view, length, has_moved=True):
                 length = 0
                 self._memory.remove(view.sequence)
             del view.tokens[length:]
@@ -277,8 +277,9 @@ class ViewTable:
 
     # Losing
 
-    def _rewind(self, view: View, length: int) -> bool:
-        if self._memory.is_recurrent and length != len(view.tokens):
+    def _rewind(self, view: View, length: int, *, has_moved: bool = False) -> bool:
+        """has_moved: the recurrent state is no longer that of `view.tokens`."""
+        if self._memory.is_recurrent and (has_moved or length != len(view.tokens)):
             snapshot = next((s for s in view.snapshots if s.position == length), None)
             if snapshot is None or not self._memory.restore(view.sequence, snapshot.data, recurrent_only=True):
                 return False

@@ -297,6 +297,28 @@ def test_an_answer_ends_where_the_context_ends(starter_base: Path) -> None:
     assert len(answer.tokens) == 4
 
 
+def test_a_resumed_completion_may_fill_the_context(starter_base: Path) -> None:
+    with loaded(starter_base, context_tokens=64, pool_tokens=256) as runtime:
+        prompt = runtime.encode("one two three four five six seven eight nine ten " * 10)[:60]
+        sampling = Sampling(temperature=4.0, seed=1)
+        said = complete(runtime, prompt, max_tokens=100, sampling=sampling).tokens
+        rest = complete(runtime, (*prompt, *said), max_tokens=96, said=said, sampling=sampling)
+    assert (rest.reason, rest.tokens) == ("length", ())
+
+
+def test_invalid_weights_are_an_error_and_not_an_answer(
+    runtime: LlamaRuntime, question: Tokens, starter_adapters: tuple[Path, ...], tmp_path: Path
+) -> None:
+    data = bytearray(starter_adapters[0].read_bytes())
+    data[-4096:] = np.full(1024, np.nan, np.float32).tobytes()
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(data)
+
+    with pytest.raises(RuntimeFailed, match="invalid weights"):
+        complete(runtime, question, stack(broken))
+    assert "Paris" in complete(runtime, question, max_tokens=32).text
+
+
 def test_views_that_do_not_fit_are_parked_and_come_back_for_nothing(starter_base: Path) -> None:
     with loaded(starter_base, context_tokens=512, pool_tokens=1024, max_views=2, parked_bytes=1 << 28) as runtime:
         prompts = [runtime.encode(f"Story number {number}. " + "It went on and on. " * 30)[:150] for number in range(4)]
