@@ -40,11 +40,14 @@ def can_offload() -> bool:
     return bool(lib.llama_supports_gpu_offload())
 
 
-def backend(found: tuple[Device, ...], gpu_layers: int, threads: int, *, can_offload: bool) -> tuple[str, str]:
+def backend(
+    found: tuple[Device, ...], gpu_layers: int, writing: int, reading: int, *, can_offload: bool
+) -> tuple[str, str]:
     """(where the layers are computed, why), for the user."""
     gpus = [device for device in found if device.is_gpu]
     processor = next((device.description for device in found if not device.is_gpu and device.description), "CPU")
-    on_cpu = f"CPU, {threads} thread{'s' if threads > 1 else ''} ({processor})"
+    used = f"{writing} thread{'s' if writing > 1 else ''}" + (f", {reading} to read" if reading != writing else "")
+    on_cpu = f"CPU, {used} ({processor})"
     if gpus and gpu_layers != 0:
         names = ", ".join(f"{device.name} ({device.description})" for device in gpus)
         return names, "llama.cpp found it" if gpu_layers < 0 else f"llama.cpp found it; it takes {gpu_layers} layers"

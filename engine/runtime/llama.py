@@ -42,6 +42,8 @@ from engine.runtime.views import ViewTable
 _POLL_S: Final = 0.02
 """How long a stop may go unnoticed by the thread that waits for pieces."""
 _END: Final = object()
+_READ_TOKENS: Final = 4
+"""Tokens of a trial batch per token of a trial decode."""
 
 T = TypeVar("T")
 
@@ -207,9 +209,9 @@ class _Loaded:
         drafts = can_draft(header.architecture, int(nextn_layers))
         self.native = _open(plan, drafts=drafts)
         self.plan = plan = self.native.plan
-        self.threads = plan.threads or self._fastest_threads()
-        self.native.set_threads(self.threads)
-        where, why = backend(devices(), plan.gpu_layers, self.threads, can_offload=can_offload())
+        self.threads, reading = (plan.threads, plan.threads) if plan.threads else self._fastest_threads()
+        self.native.set_threads(self.threads, reading)
+        where, why = backend(devices(), plan.gpu_layers, self.threads, reading, can_offload=can_offload())
         self.adapters = AdapterPool(self.native, header, budget_bytes=plan.adapter_bytes)
         self.views = ViewTable(
             self.native,
@@ -236,14 +238,23 @@ class _Loaded:
             draft_tokens=plan.draft_tokens,
         )
 
-    def _fastest_threads(self) -> int:
-        def decode(count: int, tokens: int) -> None:
-            self.native.set_threads(count)
+    def _fastest_threads(self) -> tuple[int, int]:
+        """For writing, token by token, and for reading in batches: the second has more to share out."""
+
+        def write(count: int, tokens: int) -> None:
+            self.native.set_threads(count, count)
             for position in range(tokens):
                 self.native.decode([0], [position], [0], [False])
             self.native.remove(0)
 
-        return threads.choose(threads.measure(threads.candidates(usable_cores()), decode))
+        def read(count: int, tokens: int) -> None:
+            self.native.set_threads(count, count)
+            batch = tokens * _READ_TOKENS
+            self.native.decode([0] * batch, range(batch), [0] * batch, [False] * batch)
+            self.native.remove(0)
+
+        counts = threads.candidates(usable_cores())
+        return threads.choose(threads.measure(counts, write)), threads.choose(threads.measure(counts, read))
 
     def embed(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         if self._embedder is None:

@@ -52,6 +52,7 @@ class Native:
         self._context: Any = None
         self.mtp: MtpContext | None = None
         """The base's block for guessing tokens ahead, where the plan asks for it."""
+        self._pieces: dict[int, bytes] = {}
         self._taken_back: set[int] = set()
         """Sequences whose recurrent state goes back to an earlier one when they are decoded next."""
         try:
@@ -105,10 +106,11 @@ class Native:
         if plan.draft_tokens > 0:
             self.mtp = MtpContext(self._model, self._context, params)
 
-    def set_threads(self, count: int) -> None:
-        lib.llama_set_n_threads(self._context, count, count)
+    def set_threads(self, writing: int, reading: int) -> None:
+        """CPU threads for single tokens, and for batches of them."""
+        lib.llama_set_n_threads(self._context, writing, reading)
         if self.mtp:
-            self.mtp.set_threads(count)
+            self.mtp.set_threads(writing)
 
     def close(self) -> None:
         if self.mtp:
@@ -133,6 +135,11 @@ class Native:
 
     def piece(self, token: int) -> bytes:
         """The bytes of one token; control tokens have none."""
+        if (known := self._pieces.get(token)) is None:
+            known = self._pieces[token] = self._read_piece(token)
+        return known
+
+    def _read_piece(self, token: int) -> bytes:
         buffer = ctypes.create_string_buffer(64)
         count = lib.llama_token_to_piece(self._vocab, token, buffer, 64, 0, False)
         if count < 0:

@@ -181,7 +181,7 @@ class LoadPlan:
     tensor_overrides: tuple[tuple[str, str], ...] = ()
     """(tensor name pattern, buffer type) pairs, such as experts kept on the CPU."""
     threads: int = 0
-    """CPU threads; 0 finds out which number is fastest now."""
+    """CPU threads; 0 finds out which numbers are fastest now, for reading and for writing."""
     batch_tokens: int = 512
     micro_batch_tokens: int = 256
     """Tokens per forward pass. Small ones stop sooner, large ones read faster."""
@@ -215,7 +215,7 @@ class ModelInfo:
     backend_reason: str = ""
     """Why there and not elsewhere."""
     threads: int = 0
-    """CPU threads in use."""
+    """CPU threads in use for writing."""
     markup: Mapping[str, int] = field(default_factory=dict)
     bos: str = ""
     needs_snapshots: bool = False

@@ -75,6 +75,8 @@ def to_plain(value: Any) -> Any:
     """A protocol value as JSON-able data; `from_plain` with its type gives it back."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if type(value) is tuple and all(type(item) is int for item in value):
+        return list(value)  # token ids, by the thousand
     if isinstance(value, Mapping):
         return {key: to_plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):

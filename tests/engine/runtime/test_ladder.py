@@ -109,6 +109,10 @@ GPU = Device("CUDA0", "A graphics card", True)
     ids=["no GPU", "a GPU", "some layers", "GPU not used"],
 )
 def test_the_backend_is_named_with_its_reason(found: tuple[Device, ...], gpu_layers: int, where: str, why: str) -> None:
-    told = backend(found, gpu_layers, threads=2, can_offload=len(found) > 1)
+    told = backend(found, gpu_layers, 2, 2, can_offload=len(found) > 1)
     assert told[0] == where
     assert why in told[1]
+
+
+def test_threads_are_told_apart_where_reading_takes_more_of_them() -> None:
+    assert backend((CPU,), 0, 1, 4, can_offload=False)[0] == "CPU, 1 thread, 4 to read (A processor)"
