@@ -199,10 +199,10 @@ class ChildRuntime:
         return self._child
 
     def _loaded(self, plan: LoadPlan) -> ModelInfo:
-        """Load `plan` into a living child; once more where it was killed, in case that had nothing to do with it."""
+        """Load `plan` into a living child; again where it was killed, in case that had nothing to do with it."""
         message = {"op": "load", "plan": wire.to_plain(plan)}
         child = self._living()
-        for _ in range(_RESTARTS):
+        for _ in range(_RESTARTS + 1):
             child = self._living()
             try:
                 (info,) = child.ask(message, NEVER, partial(value_from_plain, ModelInfo))

@@ -15,7 +15,7 @@ from engine.runtime.child import ChildRuntime
 from engine.runtime.llama import LlamaRuntime
 from engine.runtime.protocol import ScoreRequest
 from engine.values import Trace
-from tests.engine.test_real_conversation import ROUNDING_NATS, Table, seated
+from tests.engine.test_real_conversation import Table, seated
 from tests.support.adapters import write_random_adapter
 from tests.support.completing import complete, loaded
 
@@ -34,6 +34,9 @@ SCRIPT: tuple[tuple[str, str | None], ...] = (
 ANSWER_TOKENS = 16
 KILLS_PER_TURN = 2
 """A call gives up when it loses its third child."""
+REREAD_NATS = 0.4
+"""How far apart two tokens may be that change places. A resumed answer reads what the first child wrote, and the
+starter reads a token by other kernels than it writes it: an undisturbed engine differs from itself by up to 0.27."""
 STOP_EVERY = 5
 LONGEST_PAUSE_S = 1.2
 
@@ -94,7 +97,7 @@ def is_what_an_undisturbed_engine_says(control: LlamaRuntime, trace: Trace) -> b
     choices = (expected[common : common + 1], trace.completion[common : common + 1])
     question = ScoreRequest((*trace.prompt, *expected[:common]), choices, trace.adapters)
     best, chosen = control.score(question).totals()
-    assert best - chosen < ROUNDING_NATS
+    assert best - chosen < REREAD_NATS
     return False
 
 
