@@ -11,7 +11,7 @@ from typing import Any
 from app.output import ProgressLine, print_error, print_json, print_note, print_text
 from app.paths import Paths
 from app.settings import screen_language
-from app.wiring import open_client
+from app.wiring import attached, open_client
 from engine.agent import checked_text
 from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent
 from engine.runtime.protocol import Stop, Usage
@@ -30,14 +30,20 @@ def ask_once(
     profile: str | None,
     expert: str | None,
     conversation_id: str | None,
+    alone: bool,
     as_json: bool,
 ) -> int:
-    """Exit code: 0 answered, 1 failed, 130 stopped."""
+    """Exit code: 0 answered, 1 failed, 130 stopped. `alone`: without a host, in this process."""
     checked_text(text)  # before the base is loaded for nothing
     progress = ProgressLine()
     progress.show(say("loading", detect_language(os.environ)))
+    opening = (
+        open_client(paths, profile, expert=expert, conversation_id=conversation_id)
+        if alone
+        else attached(paths, profile)
+    )
     with (
-        open_client(paths, profile, expert=expert, conversation_id=conversation_id) as opened,
+        opening as opened,
         _stop_on_signal(opened.client) as stop,
     ):
         progress.clear()
@@ -49,9 +55,9 @@ def ask_once(
             closed = _collect(events, progress, language) if as_json else _print(events, progress, language)
     if as_json:
         print_json(summary(closed))
-    elif closed.state == "failed":
+    elif closed.state in ("failed", "interrupted"):
         print_error(closed.problem, closed.hint, as_json=False)
-    return {"failed": _FAILED, "stopped": _STOPPED}.get(closed.state, 0)
+    return {"failed": _FAILED, "interrupted": _FAILED, "stopped": _STOPPED}.get(closed.state, 0)
 
 
 def summary(closed: TurnClosed) -> dict[str, Any]:
@@ -71,7 +77,7 @@ def summary(closed: TurnClosed) -> dict[str, Any]:
         },
         "stopped": closed.state == "stopped",
     }
-    if closed.state == "failed":
+    if closed.state in ("failed", "interrupted"):
         result["error"] = {"problem": closed.problem, "hint": closed.hint}
     return result
 

@@ -1,4 +1,4 @@
-"""`macaron chat`: the terminal face over an agent in this process."""
+"""`macaron chat`: the terminal face over the home's host."""
 
 import sys
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from app.output import ProgressLine, is_terminal
 from app.paths import Paths
 from app.settings import screen_language
-from app.wiring import open_client
+from app.wiring import attached
 from engine.errors import UsageProblem
 from ui.strings import detect_language, say
 
@@ -23,7 +23,7 @@ def run_chat(
 ) -> int:
     """Blocks until the user quits. Exit code 0.
 
-    Raises: UsageProblem where there is no terminal, and all that `open_client` does, before the screen is taken.
+    Raises: UsageProblem where there is no terminal, and all that `attached` does, before the screen is taken.
     """
     if not all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise UsageProblem(
@@ -34,7 +34,9 @@ def run_chat(
 
     progress = ProgressLine()
     progress.show(say("loading", detect_language(environment)))
-    with open_client(paths, profile, expert=expert, conversation_id=conversation_id) as opened:
+    with attached(paths, profile) as opened:
+        if conversation_id is not None:
+            opened.client.conversation(conversation_id)  # one that there is not is refused before the screen is taken
         progress.clear()
         if newest and conversation_id is None:
             found = opened.client.conversations(limit=1)

@@ -33,7 +33,8 @@ def hold_home(paths: Paths) -> Iterator[None]:
     try:
         # Only for the message above; a disk too full for it must not keep anyone from reading their history.
         with suppress(OSError):
-            holder.write_text(str(os.getpid()), encoding="ascii")
+            with open(holder, "w", encoding="ascii", opener=_private) as file:
+                file.write(str(os.getpid()))
         yield
     finally:
         with suppress(OSError):
@@ -54,3 +55,7 @@ def _process(holder: Path) -> str:
         return f" (process {int(holder.read_text(encoding='ascii'))})"
     except (OSError, ValueError):
         return ""
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -3,20 +3,22 @@
 import threading
 from collections.abc import Callable, Generator, Sequence
 
+from app.library import StoreLibrary
 from engine.agent import Agent
+from engine.errors import UsageProblem
 from engine.events import TurnEvent, TurnOpened
 from engine.routing.profile import Profile
 from engine.runtime.protocol import Runtime
 from engine.store import Store
-from engine.values import About, Conversation, Provenance, SearchHit, TurnRecord
+from engine.values import About, Attachment, Provenance
 
 
-class LocalClient:
+class LocalClient(StoreLibrary):
     """See `ui.client.Client`. A new turn interrupts idle work; it never waits for it."""
 
     def __init__(self, agent: Agent, store: Store, runtime: Runtime, profile: Profile, about: About) -> None:
         self._agent = agent
-        self._store = store
+        super().__init__(store)
         self._runtime = runtime
         self._profile = profile
         self._about = about
@@ -35,6 +37,7 @@ class LocalClient:
         parent_turn_id: str | None = None,
         expert: str | None = None,
         provenance: Provenance = "typed",
+        attachments: Sequence[Attachment] = (),
     ) -> Generator[TurnEvent, None, None]:
         yield from self._run(
             lambda stop: self._agent.turn(
@@ -43,6 +46,7 @@ class LocalClient:
                 parent_turn_id=parent_turn_id,
                 expert=expert,
                 provenance=provenance,
+                attachments=attachments,
                 stop=stop,
             )
         )
@@ -57,8 +61,13 @@ class LocalClient:
             lambda stop: self._agent.edit(turn_id, text, expert=expert, provenance=provenance, stop=stop)
         )
 
-    def stop(self) -> None:
+    def stop(self, turn_id: str | None = None) -> None:
+        # One turn runs at a time, so there is no other that could be meant.
         self._stop.set()
+        self._stop_idle.set()
+
+    def stop_idle(self) -> None:
+        """Somebody waits: the agent's own work ends now."""
         self._stop_idle.set()
 
     def idle(self) -> None:
@@ -74,21 +83,16 @@ class LocalClient:
     def experts(self) -> Sequence[tuple[str, str]]:
         return tuple((expert.expert, expert.description) for expert in self._profile.experts)
 
-    def conversations(self, *, limit: int = 50, offset: int = 0) -> Sequence[Conversation]:
-        return self._store.conversations(limit, offset)
+    def profiles(self) -> Sequence[tuple[str, str]]:
+        return ((self._profile.name, self._profile.title),)
 
-    def path(self, conversation_id: str) -> Sequence[TurnRecord]:
-        leaf = self._store.conversation(conversation_id).leaf_turn_id
-        return self._store.path(leaf) if leaf else ()
-
-    def siblings(self, turn_id: str) -> Sequence[TurnRecord]:
-        return self._store.siblings(turn_id)
-
-    def select(self, turn_id: str) -> None:
-        self._store.select(turn_id)
-
-    def search(self, query: str, *, limit: int = 20) -> Sequence[SearchHit]:
-        return self._store.search(query, limit)
+    def use_profile(self, name: str) -> About:
+        if name == self._profile.name:
+            return self._about
+        raise UsageProblem(
+            "The profile cannot be changed while the agent runs in this program alone.",
+            f"Start it again with --profile {name}.",
+        )
 
     def close(self) -> None:
         """End what runs; who opened the store closes it."""

@@ -38,6 +38,50 @@ class Paths:
         return self.home / "quarantine.json"
 
     @property
+    def host(self) -> Path:
+        """Where the host listens and which process it is; it is there while the host runs."""
+        return self.home / "host.json"
+
+    @property
+    def host_log(self) -> Path:
+        return self.home / "host.log"
+
+    @property
+    def face_token(self) -> Path:
+        """The secret of our own faces; they may do everything."""
+        return self.home / "face.token"
+
+    @property
+    def api_key(self) -> Path:
+        """The secret for other programs; they may ask the model and nothing else."""
+        return self.home / "api.key"
+
+    @property
+    def page(self) -> Path:
+        """The working folder of the page's process, and what Gradio may write."""
+        return self.home / "page"
+
+    @property
+    def downloads(self) -> Path:
+        """Parts of models that are still being fetched."""
+        return self.home / "downloads"
+
+    @property
+    def backups(self) -> Path:
+        """Backups that were given no other place, and what was put aside by a restore."""
+        return self.home / "backups"
+
+    @property
+    def restore(self) -> Path:
+        """There only while files are put in the place of others."""
+        return self.home / ".restore"
+
+    @property
+    def adapters(self) -> Path:
+        """Adapters the user has."""
+        return self.home / "adapters"
+
+    @property
     def lock(self) -> Path:
         return self.home / "home.lock"
 

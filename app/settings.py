@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +11,9 @@ from ui.strings import LANGUAGES, detect_language
 
 _MAX_THREADS: Final = 512
 """What ggml is made for; with more than there are cores, threads only wait for each other."""
-_IN_WORDS: Final = {str: "a text in quotes", int: "a whole number"}
+_IN_WORDS: Final = {str: "a text in quotes", int: "a whole number", dict: "a table of texts in quotes"}
+_THEMES: Final = ("", "dark", "light")
+_MAX_PORT: Final = 65535
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +24,25 @@ class Settings:
     """"en" or "zh" for the screens; empty follows the environment."""
     threads: int = 0
     """CPU threads of the model; 0 finds out at start which number is fastest."""
+    port: int = 7727
+    """Loopback port of the host and its API; where another program has it, the host takes a free one and says so."""
+    page_port: int = 7728
+    """Loopback port of the page in the browser, likewise."""
+    idle_minutes: int = 10
+    """How long the host keeps the base in memory, and itself running, when nobody wants anything; 0 is for ever."""
+    theme: str = ""
+    """"dark" or "light"; empty is dark in the terminal and follows the system in the browser."""
+    hub: str = ""
+    """Address of the model hub or its mirror; empty is the variable HF_ENDPOINT, or the hub itself."""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """Keys of the chat by the id of what they do, such as "chat.new" = "ctrl+o"; F1 shows the ids."""
 
 
 def parse_settings(text: str, name: str) -> Settings:
     """Raises: UsageProblem naming `name` and the setting."""
-    known = {field.name: type(field.default) for field in fields(Settings)}
+    known = {
+        setting.name: dict if setting.default is MISSING else type(setting.default) for setting in fields(Settings)
+    }
     hint = f"Known settings: {', '.join(known)}."
     try:
         values = tomllib.loads(text)
@@ -37,6 +53,8 @@ def parse_settings(text: str, name: str) -> Settings:
             raise UsageProblem(f"{name} names a setting that does not exist: {key}.", hint)
         if type(value) is not known[key]:
             raise UsageProblem(f"{name}: {key} must be {_IN_WORDS[known[key]]}, not {value!r}.", hint)
+    if wrong := [key for key, value in values.get("keys", {}).items() if type(value) is not str]:
+        raise UsageProblem(f"{name}: the key of {wrong[0]} must be a text in quotes.", 'Such as "ctrl+o".')
     settings = Settings(**values)
     if settings.language not in ("", *LANGUAGES):
         raise UsageProblem(f"{name}: language is {settings.language!r}.", 'Use "en" or "zh".')
@@ -44,6 +62,13 @@ def parse_settings(text: str, name: str) -> Settings:
         raise UsageProblem(
             f"{name}: threads is {settings.threads}.", f"Use 0 for automatic, or a number from 1 to {_MAX_THREADS}."
         )
+    if settings.theme not in _THEMES:
+        raise UsageProblem(f"{name}: theme is {settings.theme!r}.", 'Use "dark" or "light", or leave it out.')
+    for port in ("port", "page_port"):
+        if not 0 <= getattr(settings, port) <= _MAX_PORT:
+            raise UsageProblem(f"{name}: {port} is {getattr(settings, port)}.", f"Use a number from 0 to {_MAX_PORT}.")
+    if settings.idle_minutes < 0:
+        raise UsageProblem(f"{name}: idle_minutes is {settings.idle_minutes}.", "Use 0 for never, or more.")
     return settings
 
 

@@ -12,12 +12,13 @@ from app.bases import find_base
 from app.local_client import LocalClient
 from app.opening import open_store
 from app.paths import Paths, make_home
+from app.profiles import load_chosen_profile
 from app.settings import Settings, load_settings
 from engine.agent import Agent
 from engine.assets import asset_path
 from engine.harness.formats import choose_format
 from engine.mixture import Mixture, harness_of
-from engine.routing.profile import Profile, find_profile, load_profile
+from engine.routing.profile import Profile
 from engine.runtime import ladder
 from engine.runtime.child import ChildRuntime
 from engine.runtime.identity import adapter_ref
@@ -25,6 +26,7 @@ from engine.runtime.protocol import WHERE_IT_PAYS, LoadPlan, Runtime
 from engine.runtime.quarantine import Quarantine
 from engine.store import Store
 from engine.values import About
+from ui.client import Client
 
 _MEMORY_SHARE: Final = 0.9
 """Part of the machine's memory the engine child may hold for itself; mapped model files do not count."""
@@ -34,22 +36,39 @@ _MEMORY_SHARE: Final = 0.9
 class Opened:
     """What a face needs."""
 
-    client: LocalClient
+    client: Client
     settings: Settings
-    profile: Profile
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
     agent: Agent
+    mixture: Mixture
     about: About
+
+
+@contextmanager
+def attached(paths: Paths, profile_name: str | None) -> Iterator[Opened]:
+    """A client of the home's host, which is started when none runs and goes on afterwards.
+
+    Raises: AgentError with the reason why there can be no host.
+    """
+    from app.remote_client import connect  # its libraries are of no use to a program that runs alone
+
+    make_home(paths)
+    settings = load_settings(paths.settings)
+    client = connect(paths, profile=profile_name)
+    try:
+        yield Opened(client, settings)
+    finally:
+        client.close()
 
 
 @contextmanager
 def open_client(
     paths: Paths, profile_name: str | None, *, expert: str | None = None, conversation_id: str | None = None
 ) -> Iterator[Opened]:
-    """Load the base and open the home; everything is closed again on the way out.
+    """The agent in this process, without a host: load the base, open the home, close everything on the way out.
 
     An expert or a conversation that there is not is refused here, before the base is loaded, which may take minutes.
 
@@ -70,17 +89,13 @@ def open_client(
         built = build_agent(runtime, store, profile, load_plan(profile, base, settings))
         client = LocalClient(built.agent, store, runtime, profile, built.about)
         stack.callback(client.stop)
-        yield Opened(client, settings, profile)
+        yield Opened(client, settings)
 
 
 def engine_child(paths: Paths) -> ChildRuntime:
     """llama.cpp in a process of its own, which may take most of the memory but not all of it."""
     limit = int(psutil.virtual_memory().total * _MEMORY_SHARE)
     return ChildRuntime(memory_bytes=limit, quarantine=Quarantine(paths.quarantine))
-
-
-def load_chosen_profile(paths: Paths, name: str) -> Profile:
-    return load_profile(find_profile(name, [paths.profiles, asset_path("profiles")]))
 
 
 def load_plan(profile: Profile, base: Path, settings: Settings) -> LoadPlan:
@@ -110,5 +125,6 @@ def build_agent(runtime: Runtime, store: Store, profile: Profile, plan: LoadPlan
         )
     stacks = {expert.expert: (adapter_ref(expert.adapter),) if expert.adapter else () for expert in profile.experts}
     harness = harness_of(profile, chat_format, info.markup)
-    about = About(info.name, info.backend, info.backend_reason, tuple(notices))
-    return Built(Agent(runtime, store, Mixture(profile, harness, info, stacks)), about)
+    about = About(info.name, info.backend, info.backend_reason, tuple(notices), profile.name, profile.context_tokens)
+    mixture = Mixture(profile, harness, info, stacks)
+    return Built(Agent(runtime, store, mixture), mixture, about)

@@ -12,6 +12,17 @@ TurnState = Literal["running", "answered", "stopped", "failed", "interrupted"]
 Provenance = Literal["typed", "pasted", "attached", "imported", "tool", "api"]
 """Where a text came from. Only what the user typed may write memory or teach."""
 
+Rating = Literal[-1, 0, 1]
+"""What the user thinks of an answer: thumb down, nothing, thumb up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A text file that goes with a message. Never taken for something the user typed."""
+
+    name: str
+    text: str
+
 
 @dataclass(frozen=True, slots=True)
 class Route:
@@ -116,6 +127,8 @@ class TurnRecord:
     problem: str = ""
     hint: str = ""
     summary: str | None = None
+    attachments: tuple[Attachment, ...] = ()
+    rating: Rating = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +144,14 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationCopy:
+    """A conversation with all its branches, oldest turn first: what an export holds."""
+
+    conversation: Conversation
+    turns: tuple[TurnRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class About:
     """What answers, and where it is computed; `notices` are things the user should know, as sentences."""
 
@@ -138,6 +159,9 @@ class About:
     backend: str
     backend_reason: str
     notices: tuple[str, ...] = ()
+    profile: str = ""
+    context_tokens: int = 0
+    """Size of the context; 0 where it is not known."""
 
 
 @dataclass(frozen=True, slots=True)

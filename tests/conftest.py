@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import adapters, models, network, requirements
+from tests.support import adapters, hosting, models, network, requirements
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of this test's own, not yet created, in `MACARON_HOME`; children inherit it."""
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home of this test's own, not yet created, in `MACARON_HOME`; children inherit it. Its host ends with the test."""
     path = tmp_path / "home"
     monkeypatch.setenv("MACARON_HOME", str(path))
-    return path
+    yield path
+    hosting.end_host(path)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -4,54 +4,33 @@ from collections.abc import Generator, Sequence
 from typing import Protocol
 
 from engine.events import TurnEvent
-from engine.values import About, Conversation, Provenance, SearchHit, TurnRecord
+from engine.values import (
+    About,
+    Attachment,
+    Conversation,
+    ConversationCopy,
+    Provenance,
+    Rating,
+    SearchHit,
+    TurnRecord,
+)
 
 
-class Client(Protocol):
-    """Turn events and management calls. Every call may raise `engine.AgentError`. Closing the events stops the turn."""
+class Library(Protocol):
+    """What was said. Needs no model. Every call may raise `engine.AgentError`."""
 
-    def ask(
-        self,
-        text: str,
-        *,
-        conversation_id: str | None = None,
-        parent_turn_id: str | None = None,
-        expert: str | None = None,
-        provenance: Provenance = "typed",
-    ) -> Generator[TurnEvent, None, None]:
-        """Say something. Without a conversation a new one begins; `parent_turn_id` branches from an earlier turn."""
+    def conversations(self, *, limit: int = 50, offset: int = 0) -> Sequence[Conversation]:
+        """Those last spoken in come first."""
         ...
 
-    def regenerate(self, turn_id: str, *, expert: str | None = None) -> Generator[TurnEvent, None, None]:
-        """Answer the same message once more, as a sibling. Also retries failed and interrupted turns."""
-        ...
-
-    def edit(
-        self, turn_id: str, text: str, *, expert: str | None = None, provenance: Provenance = "typed"
-    ) -> Generator[TurnEvent, None, None]:
-        """Replace the user's message by another, as a sibling."""
-        ...
-
-    def stop(self) -> None:
-        """End the turn that is running, in any phase; its partial text is kept."""
-        ...
-
-    def idle(self) -> None:
-        """Tell the agent that nobody is waiting, so that it may write summaries it will need."""
-        ...
-
-    def about(self) -> About:
-        """What answers, where it is computed and why, and what the user should know about it."""
-        ...
-
-    def experts(self) -> Sequence[tuple[str, str]]:
-        """(expert, what it is for) of the profile in use."""
-        ...
-
-    def conversations(self, *, limit: int = 50, offset: int = 0) -> Sequence[Conversation]: ...
+    def conversation(self, conversation_id: str) -> Conversation: ...
 
     def path(self, conversation_id: str) -> Sequence[TurnRecord]:
         """The turns of the branch in use, oldest first."""
+        ...
+
+    def tree(self, conversation_id: str) -> Sequence[TurnRecord]:
+        """The turns of all branches, oldest first; each names its parent."""
         ...
 
     def siblings(self, turn_id: str) -> Sequence[TurnRecord]:
@@ -64,4 +43,83 @@ class Client(Protocol):
 
     def search(self, query: str, *, limit: int = 20) -> Sequence[SearchHit]: ...
 
+    def rename(self, conversation_id: str, title: str) -> None: ...
+
+    def rate(self, turn_id: str, rating: Rating) -> None:
+        """What the user thinks of an answer: 1 thumb up, -1 thumb down, 0 taken back."""
+        ...
+
+    def export_conversation(self, conversation_id: str) -> ConversationCopy:
+        """The conversation with all its branches, to be written to a file."""
+        ...
+
+    def import_conversation(self, copy: ConversationCopy) -> bool:
+        """Add a conversation that was exported; its texts are `imported` from now on.
+
+        False when it is here already: nothing that is stored is ever overwritten.
+        """
+        ...
+
     def close(self) -> None: ...
+
+
+class Client(Library, Protocol):
+    """Turn events and management calls. Every call may raise `engine.AgentError`. Closing the events stops the turn."""
+
+    def ask(
+        self,
+        text: str,
+        *,
+        conversation_id: str | None = None,
+        parent_turn_id: str | None = None,
+        expert: str | None = None,
+        provenance: Provenance = "typed",
+        attachments: Sequence[Attachment] = (),
+    ) -> Generator[TurnEvent, None, None]:
+        """Say something. Without a conversation a new one begins; `parent_turn_id` branches from an earlier turn.
+
+        `provenance` is that of `text`; attachments are never taken for something the user typed.
+        """
+        ...
+
+    def regenerate(self, turn_id: str, *, expert: str | None = None) -> Generator[TurnEvent, None, None]:
+        """Answer the same message once more, as a sibling. Also retries failed and interrupted turns."""
+        ...
+
+    def edit(
+        self,
+        turn_id: str,
+        text: str,
+        *,
+        expert: str | None = None,
+        provenance: Provenance = "typed",
+    ) -> Generator[TurnEvent, None, None]:
+        """Replace the user's message by another, as a sibling; its attachments stay."""
+        ...
+
+    def stop(self, turn_id: str | None = None) -> None:
+        """End a turn of this client, or whichever it has running, in any phase; the partial text is kept."""
+        ...
+
+    def idle(self) -> None:
+        """Tell the agent that nobody is waiting, so that it may write summaries it will need."""
+        ...
+
+    def about(self) -> About:
+        """What answers, where it is computed and why, and what the user should know about it. Waits for the base."""
+        ...
+
+    def experts(self) -> Sequence[tuple[str, str]]:
+        """(expert, what it is for) of the profile in use."""
+        ...
+
+    def profiles(self) -> Sequence[tuple[str, str]]:
+        """(name, title) of every profile there is on this machine."""
+        ...
+
+    def use_profile(self, name: str) -> About:
+        """Answer with another profile from the next turn on. Blocks while its base is loaded.
+
+        When that fails the error is raised and the old profile answers on.
+        """
+        ...

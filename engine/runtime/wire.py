@@ -97,11 +97,15 @@ def from_plain(kind: Any, data: Any) -> Any:
 
 def _build(kind: Any, data: Any) -> Any:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if kind is Any:
+        return data
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         hints = _hints(kind)
         return kind(**{name: _build(hints[name], item) for name, item in data.items()})
     if origin is tuple:
         return _build_tuple(arguments, data)
+    if origin is Sequence:
+        return _build_tuple((*arguments, ...), data)
     if origin in (types.UnionType, typing.Union):
         options = [option for option in arguments if option is not type(None)]
         return None if data is None else _build(options[0], data)

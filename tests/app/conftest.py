@@ -8,6 +8,7 @@ from app.opening import open_store
 from app.paths import Paths
 from engine.values import Answer, Route, TurnRecord
 from tests.app.running import profile_like_starter
+from tests.support.hosting import end_host
 
 SAID = "What do you know about 咖啡?"
 ANSWERED = "Coffee is a drink; 拿铁 is one with milk."
@@ -30,7 +31,8 @@ def brief_profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def stored_turns(home: Path) -> list[TurnRecord]:
-    """Every turn on the branches in use, oldest conversation first. The file must be in order."""
+    """Every turn on the branches in use, oldest conversation first. The file must be in order. Ends the host."""
+    end_host(home)
     with open_store(Paths(home)) as store:
         assert store.integrity() == "ok"
         leaves = [conversation.leaf_turn_id for conversation in reversed(store.conversations())]

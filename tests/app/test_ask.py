@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from app.opening import open_store
 from app.paths import Paths
 from tests.app.running import Done, command, environment, macaron
+from tests.support.hosting import end_host, host_pid
 
 pytestmark = pytest.mark.model
 
@@ -17,8 +19,11 @@ KEYS = ["conversation_id", "turn_id", "text", "route", "usage", "usage_other", "
 
 
 @pytest.fixture(scope="module")
-def asked_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("asked") / "home"
+def asked_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home whose host, which the first question starts, answers the second one too."""
+    home = tmp_path_factory.mktemp("asked") / "home"
+    yield home
+    end_host(home)
 
 
 @pytest.fixture(scope="module")
@@ -79,20 +84,20 @@ def test_a_second_question_goes_on_in_the_conversation_that_is_named(asked_home:
     assert second.code == 0
     assert second.json["conversation_id"] == first.json["conversation_id"]
     assert second.json["usage"]["prompt_tokens"] > first.json["usage"]["prompt_tokens"]
-    with open_store(Paths(asked_home)) as store:
-        turns = store.path(second.json["turn_id"])
-    assert [turn.user_text for turn in turns] == [FRANCE, "And of Italy?"]
+    assert host_pid(asked_home) is not None, "the host ended with the question that started it"
+    shown = macaron("history", "show", second.json["conversation_id"], "--json", "--home", str(asked_home))
+    assert [turn["user_text"] for turn in shown.json["turns"]] == [FRANCE, "And of Italy?"]
 
 
 def test_the_plain_answer_alone_goes_to_standard_output():
-    done = macaron("ask", FRANCE)
+    done = macaron("ask", "--alone", FRANCE)
     assert done.code == 0
     assert "Paris" in done.out and done.out.endswith("\n")
     assert done.err == "", "progress is for terminals"
 
 
 def test_a_question_on_standard_input_is_asked_without_the_line_end_that_ends_it(home: Path):
-    done = macaron("ask", "--json", "-", given=f"{FRANCE}\n".encode())
+    done = macaron("ask", "--alone", "--json", "-", given=f"{FRANCE}\n".encode())
     assert done.code == 0
     with open_store(Paths(home)) as store:
         assert store.turn(done.json["turn_id"]).user_text == FRANCE
@@ -101,19 +106,19 @@ def test_a_question_on_standard_input_is_asked_without_the_line_end_that_ends_it
 def test_chinese_goes_in_and_out_as_utf_8_where_the_locale_knows_only_ascii(home: Path, brief_profile: Path):
     ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": None}
     question = "请只用中文说一句话：你好。"
-    done = macaron("ask", question.encode(), "--json", "--profile", str(brief_profile), changes=ascii_only)
+    done = macaron("ask", "--alone", question.encode(), "--json", "--profile", str(brief_profile), changes=ascii_only)
     assert done.code == 0, done
     found = macaron("history", "search", "中文".encode(), changes=ascii_only)
     assert question in found.out
 
 
 def test_an_expert_is_pinned_by_an_option(home: Path, brief_profile: Path):
-    done = macaron("ask", "hello", "--expert", "L2", "--json", "--profile", str(brief_profile))
+    done = macaron("ask", "--alone", "hello", "--expert", "L2", "--json", "--profile", str(brief_profile))
     assert done.json["route"] == {"expert": "L2", "reason": "pinned", "scores": {}}
 
 
 def test_an_expert_is_pinned_by_the_beginning_of_the_text_which_is_then_left_out(home: Path, brief_profile: Path):
-    done = macaron("ask", "@L2 hello", "--json", "--profile", str(brief_profile))
+    done = macaron("ask", "--alone", "@L2 hello", "--json", "--profile", str(brief_profile))
     assert done.json["route"] == {"expert": "L2", "reason": "pinned", "scores": {}}
     with open_store(Paths(home)) as store:
         assert store.turn(done.json["turn_id"]).user_text == "hello"
@@ -121,7 +126,7 @@ def test_an_expert_is_pinned_by_the_beginning_of_the_text_which_is_then_left_out
 
 def test_a_reader_that_goes_away_ends_the_answer_quietly_and_what_was_said_is_kept(home: Path):
     with subprocess.Popen(
-        command("ask", "Count from one to one hundred in words."),
+        command("ask", "--alone", "Count from one to one hundred in words."),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -41,7 +41,7 @@ OWN_BASE = (
 def test_an_impossible_question_is_refused_as_usage(
     home: Path, earlier: TurnRecord, arguments: tuple[str | bytes, ...], given: bytes, expected: str
 ):
-    done = macaron("ask", *arguments, given=given)
+    done = macaron("ask", "--alone", *arguments, given=given)
     assert expected in complaint(done, USAGE)
     assert done.out == ""
     assert stored_turns(home) == [earlier]
@@ -55,7 +55,7 @@ def test_an_impossible_question_is_refused_as_usage(
     ],
 )
 def test_scripts_get_the_same_as_an_object_on_standard_output(arguments: tuple[str | bytes, ...], expected: str):
-    done = macaron("ask", *arguments, "--json")
+    done = macaron("ask", "--alone", *arguments, "--json")
     assert done.code == USAGE and done.err == ""
     assert set(done.json) == {"error"} and set(done.json["error"]) == {"problem", "hint"}
     assert expected in done.json["error"]["problem"] and done.json["error"]["hint"]
@@ -63,8 +63,8 @@ def test_scripts_get_the_same_as_an_object_on_standard_output(arguments: tuple[s
 
 @pytest.mark.model
 def test_a_pin_to_nobody_and_a_pin_without_a_message_are_refused(home: Path, earlier: TurnRecord):
-    assert "no expert L9" in complaint(macaron("ask", "@L9 hello"), USAGE)
-    assert "Nothing is said to L2" in complaint(macaron("ask", "@L2 "), USAGE)
+    assert "no expert L9" in complaint(macaron("ask", "--alone", "@L9 hello"), USAGE)
+    assert "Nothing is said to L2" in complaint(macaron("ask", "--alone", "@L2 "), USAGE)
     assert stored_turns(home) == [earlier]
 
 
@@ -76,7 +76,7 @@ def test_a_message_longer_than_the_context_is_refused_whole_and_never_cut(
         tmp_path / "small",
         [("context_tokens = 8192", "context_tokens = 512"), ("answer_tokens = 512", "answer_tokens = 64")],
     )
-    done = macaron("ask", "-", "--profile", str(small), "--json", given=b" word" * 600)
+    done = macaron("ask", "--alone", "-", "--profile", str(small), "--json", given=b" word" * 600)
     assert done.code == USAGE, done
     problem = done.json["error"]["problem"]
     assert "has 600 tokens" in problem and "Nothing was sent or cut" in problem
@@ -119,7 +119,7 @@ def test_a_base_that_is_not_there_or_not_a_base_is_a_failure_that_names_it(
 ):
     profile = profile_like_starter(tmp_path / "own", OWN_BASE)
     make(profile / "base.gguf", tiny_moe)
-    assert expected in complaint(macaron("ask", "hello", "--profile", str(profile)), FAILURE)
+    assert expected in complaint(macaron("ask", "--alone", "hello", "--profile", str(profile)), FAILURE)
     assert stored_turns(home) == [earlier]
 
 
@@ -130,14 +130,14 @@ def test_an_adapter_for_another_base_fails_the_turn_with_the_reason_and_keeps_th
     profile = profile_like_starter(tmp_path / "mixed")
     (profile / "adapters").mkdir()
     shutil.copy(tiny_moe_adapters[0], profile / "adapters" / "starter-coding.gguf")
-    done = macaron("ask", "hello", "--expert", "L2", "--profile", str(profile), "--json")
+    done = macaron("ask", "--alone", "hello", "--expert", "L2", "--profile", str(profile), "--json")
     assert done.code == FAILURE, done
     assert "qwen35moe" in done.json["error"]["problem"] and done.json["error"]["hint"]
     before, failed = stored_turns(home)
     assert before == earlier
     assert (failed.state, failed.user_text, failed.problem) == ("failed", "hello", done.json["error"]["problem"])
     assert "for a qwen35moe base" in complaint(
-        macaron("ask", "hello", "--expert", "L2", "--profile", str(profile)), FAILURE
+        macaron("ask", "--alone", "hello", "--expert", "L2", "--profile", str(profile)), FAILURE
     )
 
 
@@ -148,7 +148,7 @@ def limit_file_size(size_bytes: int) -> Callable[[], None]:
 
 @pytest.mark.model
 def test_a_disk_that_is_full_is_an_error_that_says_what_to_do_and_earlier_turns_stay(home: Path, earlier: TurnRecord):
-    done = macaron("ask", "hello", "--expert", "L0", limits=limit_file_size(4096))
+    done = macaron("ask", "--alone", "hello", "--expert", "L0", limits=limit_file_size(4096))
     said = complaint(done, FAILURE)
     assert "disk" in said and "free" in said.lower() and "everything saved before is still there" in said
     assert stored_turns(home) == [earlier]
@@ -159,7 +159,7 @@ def test_a_disk_that_fills_up_during_the_answer_loses_no_committed_message(
     home: Path, earlier: TurnRecord, brief_profile: Path
 ):
     # In the write-ahead log there is room for the message, not for its answer with the tokens read and written.
-    arguments = ("ask", "Tell me about tea.", "--expert", "L0", "--profile", str(brief_profile))
+    arguments = ("ask", "--alone", "Tell me about tea.", "--expert", "L0", "--profile", str(brief_profile))
     done = macaron(*arguments, limits=limit_file_size(90_000))
     said = complaint(done, FAILURE)
     assert "disk" in said and "everything saved before is still there" in said
@@ -173,7 +173,7 @@ def test_a_home_that_cannot_be_made_is_a_failure_that_names_it(tmp_path: Path):
     in_the_way = tmp_path / "notes.txt"
     in_the_way.write_text("mine")
     for home in (in_the_way, in_the_way / "home"):
-        said = complaint(macaron("ask", "hello", "--home", str(home)), FAILURE)
+        said = complaint(macaron("ask", "--alone", "hello", "--home", str(home)), FAILURE)
         assert str(home) in said and "--home" in said
     assert in_the_way.read_text() == "mine"
 
@@ -209,16 +209,16 @@ def test_wrong_settings_are_refused_before_anything_else_happens(
     home: Path, earlier: TurnRecord, content: str, expected: str
 ):
     (home / "settings.toml").write_text(content)
-    assert expected in complaint(macaron("ask", "hello"), USAGE)
+    assert expected in complaint(macaron("ask", "--alone", "hello"), USAGE)
     (home / "settings.toml").unlink()
     assert stored_turns(home) == [earlier]
 
 
 @pytest.mark.model
 def test_a_second_process_on_the_same_home_is_told_who_holds_it_and_the_first_goes_on(home: Path):
-    with start("ask", "Count from one to thirty in words.") as first:
+    with start("ask", "--alone", "Count from one to thirty in words.") as first:
         wait_until((home / "home.pid").exists, "the first process holds the home")
-        said = complaint(macaron("ask", "hello"), FAILURE)
+        said = complaint(macaron("ask", "--alone", "hello"), FAILURE)
         assert f"(process {first.pid})" in said and str(home) in said and "--home" in said
         history = macaron("history", "list", "--json")
         assert history.code == FAILURE and f"(process {first.pid})" in history.json["error"]["problem"]

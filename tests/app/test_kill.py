@@ -184,7 +184,7 @@ def test_no_kill_loses_a_committed_turn(
                 assert store.integrity() == "ok"
                 check_committed(store, told, tally)
                 retry_interrupted(checker.client(store), store, tally)
-    done = macaron("ask", "What is the capital of France?", "--json", "--profile", str(terse_profile))
+    done = macaron("ask", "--alone", "What is the capital of France?", "--json", "--profile", str(terse_profile))
     assert done.code == 0 and "Paris" in done.json["text"]
     assert not (home / "home.pid").exists()
     record_property("kills", str(tally))

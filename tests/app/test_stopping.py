@@ -37,7 +37,7 @@ def read_some(child: subprocess.Popen[bytes], minimum_bytes: int) -> bytes:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl+c", "terminate"])
 def test_a_signal_during_an_answer_ends_it_at_once_and_keeps_its_text(home: Path, number: signal.Signals):
-    with start("ask", LONG, "--expert", "L0") as child:
+    with start("ask", "--alone", LONG, "--expert", "L0") as child:
         shown = read_some(child, 40)
         sent = time.monotonic()
         child.send_signal(number)
@@ -52,7 +52,7 @@ def test_a_signal_during_an_answer_ends_it_at_once_and_keeps_its_text(home: Path
 
 def test_a_stopped_answer_in_json_says_so_and_the_conversation_goes_on(home: Path, earlier: TurnRecord):
     log = home / "macaron.db-wal"
-    with start("ask", LONG, "--json", "--expert", "L0") as child:
+    with start("ask", "--alone", LONG, "--json", "--expert", "L0") as child:
         wait_until(lambda: log.exists() and log.stat().st_size > 0, "the message is committed")
         child.send_signal(signal.SIGINT)
         output, errors = child.communicate(timeout=30)
@@ -60,13 +60,13 @@ def test_a_stopped_answer_in_json_says_so_and_the_conversation_goes_on(home: Pat
     assert json.loads(output)["stopped"] is True
     assert stored_turns(home)[-1].state == "stopped"
     conversation = json.loads(output)["conversation_id"]
-    again = macaron("ask", "@L0 Say hello.", "--conversation", conversation, "--json")
+    again = macaron("ask", "--alone", "@L0 Say hello.", "--conversation", conversation, "--json")
     assert again.code == 0 and again.json["text"]
 
 
 @pytest.mark.parametrize("delay_s", [0.0, 0.15, 0.4], ids=lambda delay_s: f"after {delay_s} s")
 def test_ctrl_c_while_the_base_is_loading_ends_without_a_traceback_and_frees_the_home(home: Path, delay_s: float):
-    with start("ask", LONG) as child:
+    with start("ask", "--alone", LONG) as child:
         wait_until((home / "home.pid").exists, "the process holds the home")
         time.sleep(delay_s)
         sent = time.monotonic()
@@ -82,7 +82,7 @@ def test_ctrl_c_while_the_base_is_loading_ends_without_a_traceback_and_frees_the
 
 
 def test_a_process_that_is_killed_while_loading_leaves_no_lock(home: Path):
-    with start("ask", LONG) as child:
+    with start("ask", "--alone", LONG) as child:
         wait_until((home / "home.pid").exists, "the process holds the home")
         child.kill()
     with hold_home(Paths(home)):

@@ -1,0 +1,108 @@
+"""The verb history: list, show, search, rename, export and import what was said."""
+
+from typing import Literal
+
+import click
+
+from app.cli.options import home_option, json_option, paths_of
+from app.text_input import argument_text
+
+
+@click.group()
+def history() -> None:
+    """What was said: list, show, search, rename, export and import conversations."""
+
+
+@history.command(name="list")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000))
+@json_option
+@home_option
+def history_list(limit: int, as_json: bool, home: str | None) -> int:
+    """List conversations, the newest first."""
+    from app.history import list_conversations
+
+    return list_conversations(paths_of(home), limit, as_json=as_json)
+
+
+@history.command(name="show")
+@click.argument("conversation", type=argument_text)
+@click.option("--tree", is_flag=True, help="One line for each turn of all branches; * marks the branch in use.")
+@json_option
+@home_option
+def history_show(conversation: str, tree: bool, as_json: bool, home: str | None) -> int:
+    """Show the branch in use of one conversation, or the tree of its turns."""
+    from app.history import show_conversation
+
+    return show_conversation(paths_of(home), conversation, tree=tree, as_json=as_json)
+
+
+@history.command(name="search")
+@click.argument("words", type=argument_text, nargs=-1, required=True)
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000))
+@json_option
+@home_option
+def history_search(words: tuple[str, ...], limit: int, as_json: bool, home: str | None) -> int:
+    """Search what was said, in English or Chinese."""
+    from app.history import search_history
+
+    return search_history(paths_of(home), " ".join(words), limit, as_json=as_json)
+
+
+@history.command(name="rename")
+@click.argument("conversation", type=argument_text)
+@click.argument("title", type=argument_text)
+@json_option
+@home_option
+def history_rename(conversation: str, title: str, as_json: bool, home: str | None) -> int:
+    """Give a conversation another title."""
+    from app.history import rename_conversation
+
+    return rename_conversation(paths_of(home), conversation, title, as_json=as_json)
+
+
+@history.command(name="export")
+@click.argument("conversations", type=argument_text, nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="Export every conversation.")
+@click.option("--format", type=click.Choice(["markdown", "json"]), default="markdown", show_default=True)
+@click.option("--output", metavar="PATH", help="File, or folder that gets a file for each.")
+@click.option("--force", is_flag=True, help="Overwrite files that are there.")
+@json_option
+@home_option
+def history_export(
+    conversations: tuple[str, ...],
+    everything: bool,
+    format: Literal["markdown", "json"],
+    output: str | None,
+    force: bool,
+    as_json: bool,
+    home: str | None,
+) -> int:
+    """Write conversations as Markdown to read, or as JSON that can be imported.
+
+    Without --output they go to standard output; with --json then always as JSON, one conversation a line.
+    """
+    from app.exporting import export_history
+
+    return export_history(
+        paths_of(home),
+        conversations,
+        everything=everything,
+        format=format,
+        output=output,
+        force=force,
+        as_json=as_json,
+    )
+
+
+@history.command(name="import")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@json_option
+@home_option
+def history_import(files: tuple[str, ...], as_json: bool, home: str | None) -> int:
+    """Add conversations from JSON that was exported, a .jsonl with one a line, or a .zip of such files.
+
+    What is here already stays as it is. What comes in counts as imported, never as typed.
+    """
+    from app.importing import import_history
+
+    return import_history(paths_of(home), files, as_json=as_json)

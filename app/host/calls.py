@@ -1,0 +1,83 @@
+"""The management calls of a Client, by name: their arguments and results as plain data, on both sides of the wire.
+
+What a call takes and gives is read from `ui.client.Client` itself, so the two can never differ.
+"""
+
+import inspect
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from engine.errors import UsageProblem
+from engine.runtime import wire
+from ui.client import Client
+
+NAMES: Final = (
+    "conversations",
+    "conversation",
+    "path",
+    "tree",
+    "siblings",
+    "select",
+    "search",
+    "rename",
+    "rate",
+    "export_conversation",
+    "import_conversation",
+    "idle",
+    "about",
+    "experts",
+    "profiles",
+    "use_profile",
+)
+CHANGING: Final = frozenset({"select", "rename", "rate", "import_conversation"})
+"""Calls after which other faces should look again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`parameters` by name: (type, whether it must be given)."""
+
+    name: str
+    parameters: Mapping[str, tuple[Any, bool]]
+    result: Any
+
+
+@cache
+def call_named(name: str) -> Call:
+    """Raises: UsageProblem when there is no such call."""
+    if name not in NAMES:
+        raise UsageProblem(f"There is no call {name!r}.", f"Calls: {', '.join(NAMES)}.")
+    method = getattr(Client, name)
+    hints = typing.get_type_hints(method)
+    result = hints.pop("return")
+    required = {
+        parameter.name: parameter.default is inspect.Parameter.empty
+        for parameter in inspect.signature(method).parameters.values()
+        if parameter.name != "self"
+    }
+    return Call(name, {name: (hints[name], must) for name, must in required.items()}, result)
+
+
+def arguments_from_plain(call: Call, data: Any) -> dict[str, Any]:
+    """Raises: UsageProblem when the arguments are not those of the call."""
+    if not isinstance(data, dict):
+        raise UsageProblem(f"The arguments of {call.name} are no object.", "Give them by name.")
+    unknown = set(data) - set(call.parameters)
+    missing = {name for name, (_, must) in call.parameters.items() if must} - set(data)
+    if unknown or missing:
+        raise UsageProblem(
+            f"{call.name} was given {', '.join(sorted(data)) or 'nothing'}.",
+            f"It takes {', '.join(call.parameters) or 'nothing'}.",
+        )
+    try:
+        return {name: wire.from_plain(call.parameters[name][0], value) for name, value in data.items()}
+    except wire.WireError as error:
+        raise UsageProblem(f"An argument of {call.name} is malformed: {error}.", "Send what it takes.") from error
+
+
+def result_from_plain(call: Call, data: Any) -> Any:
+    """Raises: WireError."""
+    return None if call.result is type(None) else wire.from_plain(call.result, data)

@@ -1,0 +1,172 @@
+"""What the host holds: the store, the engine child, and the agent of the profile in use. All work passes its queue.
+
+Knows no HTTP. `loaded` is called on the queue's thread only, so the base is loaded, and changed, between turns.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from app.bases import find_base
+from app.host.feed import Feed
+from app.host.queue import Job, WorkQueue
+from app.library import StoreLibrary
+from app.paths import Paths
+from app.profiles import list_profiles, load_chosen_profile
+from app.settings import Settings
+from app.wiring import Built, build_agent, engine_child, load_plan
+from engine.agent import Agent
+from engine.errors import AgentError
+from engine.events import TurnClosed, TurnEvent
+from engine.runtime.child import ChildRuntime
+from engine.runtime.protocol import Stop
+from engine.store import Store
+from engine.values import About
+
+T = TypeVar("T")
+
+_MANAGEMENT: Final = "management"
+"""The lane of calls that change what runs."""
+_PATIENCE_S: Final = 5.0
+"""How long a turn may take to stop in order when the host ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """One profile with its base in the engine child."""
+
+    profile_name: str
+    """As it was asked for: a name or a folder."""
+    built: Built
+
+
+class Service(StoreLibrary):
+    """The management calls of `ui.client.Client`, and what turns and other work need."""
+
+    def __init__(self, paths: Paths, store: Store, settings: Settings, profile_name: str | None = None) -> None:
+        super().__init__(store)
+        self.paths = paths
+        self.store = store
+        self.settings = settings
+        self.queue = WorkQueue()
+        self.feed = Feed()
+        self.runtime: ChildRuntime = engine_child(paths)
+        self._wanted = profile_name or settings.profile
+        self._loaded: Loaded | None = None
+        self._stop_idle = threading.Event()
+        self._last_turn: tuple[str, float] | None = None
+        """Conversation and time of the last turn that closed, until idle work has been done for it."""
+
+    # Work, on the queue's thread
+
+    def loaded(self) -> Loaded:
+        """The profile in use, its base loaded. May take minutes the first time; tried again after an error.
+
+        Raises: UnknownName, ModelProblem, RuntimeFailed.
+        """
+        self._stop_idle.set()
+        if self._loaded is None:
+            self._loaded = self._load(self._wanted)
+        return self._loaded
+
+    def turn(
+        self, start: Callable[[Agent, Stop], Generator[TurnEvent, None, None]]
+    ) -> Callable[[Stop], Generator[TurnEvent, None, None]]:
+        """Work for the queue: one turn of the agent in use."""
+
+        def work(stop: Stop) -> Generator[TurnEvent, None, None]:
+            for event in start(self.loaded().built.agent, stop):
+                if isinstance(event, TurnClosed):
+                    self._last_turn = event.conversation_id, time.monotonic()
+                yield event
+
+        return work
+
+    # Management, from any thread
+
+    @property
+    def current(self) -> Loaded | None:
+        """The profile in use, if its base has been loaded."""
+        return self._loaded
+
+    def about(self) -> About:
+        current = self._loaded or self._managed(self.loaded)
+        return current.built.about
+
+    def experts(self) -> Sequence[tuple[str, str]]:
+        current = self._loaded or self._managed(self.loaded)
+        return tuple((expert.expert, expert.description) for expert in current.built.mixture.profile.experts)
+
+    def profiles(self) -> Sequence[tuple[str, str]]:
+        return list_profiles(self.paths)
+
+    def use_profile(self, name: str) -> About:
+        def change() -> Loaded:
+            old = self._loaded
+            if old is not None and old.built.mixture.profile == load_chosen_profile(self.paths, name):
+                return old
+            try:
+                self._loaded = self._load(name)
+            except AgentError:
+                # The runtime may hold half of the other base: the old one is loaded anew when it is next needed.
+                self._loaded, self._wanted = None, old.profile_name if old else self._wanted
+                raise
+            self._wanted = name
+            return self._loaded
+
+        about = self._managed(change).built.about
+        self.feed.publish("profile", profile=about.profile)
+        return about
+
+    def preload(self) -> Job[Loaded]:
+        """Load the base before anyone asks; errors are told to who asks."""
+
+        def work(stop: Stop) -> Generator[Loaded, None, None]:
+            yield self.loaded()
+            self.feed.publish("engine", state="loaded")
+
+        return self.queue.submit(_MANAGEMENT, work)
+
+    def idle(self) -> None:
+        """Write the summaries that a next turn would wait for; ends as soon as anybody wants something."""
+        last, current = self._last_turn, self._loaded
+        if last is None or current is None or self.queue.is_busy:
+            return
+        stop = self._stop_idle = threading.Event()
+        self._last_turn = None
+        current.built.agent.idle(last[0], stop)
+
+    def is_quiet(self, seconds: float) -> bool:
+        """Whether a turn has closed, nothing has happened for so long since, and idle work is due."""
+        last = self._last_turn
+        return last is not None and not self.queue.is_busy and time.monotonic() - last[1] >= seconds
+
+    def release(self) -> None:
+        """Free the memory of the engine, between turns; the next one starts it again."""
+        if self.runtime.process_id is not None:
+            self._managed(self.runtime.release)
+            self.feed.publish("engine", state="released")
+
+    def close(self) -> None:
+        """Stop what runs, with its partial text kept, and end the engine. Who opened the store closes it."""
+        self._stop_idle.set()
+        self.queue.stop_all()
+        self.queue.wait(_PATIENCE_S)
+        self.runtime.close()  # a base that is still being loaded takes no notice of a stop
+        self.queue.wait()
+
+    def _managed(self, change: Callable[[], T]) -> T:
+        """Run between turns, and wait for it. Raises: the error it ends with."""
+
+        def work(stop: Stop) -> Generator[T, None, None]:
+            yield change()
+
+        (result,) = self.queue.submit(_MANAGEMENT, work).result()
+        return result
+
+    def _load(self, name: str) -> Loaded:
+        profile = load_chosen_profile(self.paths, name)
+        base = find_base(profile, self.paths)
+        return Loaded(name, build_agent(self.runtime, self.store, profile, load_plan(profile, base, self.settings)))

@@ -1,0 +1,285 @@
+"""The Client whose agent lives in a host. The host may be lost at any time: then another one is started.
+
+A turn that was running is told to have been interrupted, with what was said so far; everything else is asked again.
+"""
+
+import threading
+import uuid
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, cast
+
+from app.host import calls
+from app.host.address import HostAddress
+from app.host.connection import STARTS, HostConnection, HostLost, lost_for_good
+from app.host.starting import ensure_host
+from app.paths import Paths
+from engine.errors import AgentError, RuntimeFailed
+from engine.events import (
+    Event,
+    Notice,
+    Reading,
+    RouteChosen,
+    TextDelta,
+    TurnClosed,
+    TurnEvent,
+    TurnOpened,
+)
+from engine.runtime import wire
+from engine.runtime.protocol import Usage
+from engine.values import (
+    About,
+    Attachment,
+    Conversation,
+    ConversationCopy,
+    Provenance,
+    Rating,
+    Route,
+    SearchHit,
+    Timing,
+    TurnRecord,
+)
+
+_EVENTS: Final[dict[str, type[Event]]] = {
+    kind.__name__: kind for kind in (TurnOpened, RouteChosen, Notice, Reading, TextDelta, TurnClosed)
+}
+
+
+class RemoteClient:
+    """See `ui.client.Client`. Calls may come from any thread. Make one per face, or per tab of the page."""
+
+    def __init__(self, paths: Paths, address: HostAddress) -> None:
+        self._connection = HostConnection(paths, address)
+        self._lock = threading.Lock()
+        self._running: dict[str, str | None] = {}
+        """Turns of this client by key, with their id once they have opened."""
+
+    @property
+    def address(self) -> HostAddress:
+        return self._connection.address
+
+    # Turns
+
+    def ask(
+        self,
+        text: str,
+        *,
+        conversation_id: str | None = None,
+        parent_turn_id: str | None = None,
+        expert: str | None = None,
+        provenance: Provenance = "typed",
+        attachments: Sequence[Attachment] = (),
+    ) -> Generator[TurnEvent, None, None]:
+        yield from self._turn(
+            kind="ask",
+            text=text,
+            conversation_id=conversation_id,
+            parent_turn_id=parent_turn_id,
+            expert=expert,
+            provenance=provenance,
+            attachments=wire.to_plain(attachments),
+        )
+
+    def regenerate(self, turn_id: str, *, expert: str | None = None) -> Generator[TurnEvent, None, None]:
+        yield from self._turn(kind="regenerate", turn_id=turn_id, expert=expert)
+
+    def edit(
+        self, turn_id: str, text: str, *, expert: str | None = None, provenance: Provenance = "typed"
+    ) -> Generator[TurnEvent, None, None]:
+        yield from self._turn(kind="edit", turn_id=turn_id, text=text, expert=expert, provenance=provenance)
+
+    def stop(self, turn_id: str | None = None) -> None:
+        with self._lock:
+            keys = [key for key, known in self._running.items() if turn_id in (None, known)]
+        for key in keys:
+            self._stop(key)
+
+    # Management
+
+    def conversations(self, *, limit: int = 50, offset: int = 0) -> Sequence[Conversation]:
+        return cast(Sequence[Conversation], self._call("conversations", limit=limit, offset=offset))
+
+    def conversation(self, conversation_id: str) -> Conversation:
+        return cast(Conversation, self._call("conversation", conversation_id=conversation_id))
+
+    def path(self, conversation_id: str) -> Sequence[TurnRecord]:
+        return cast(Sequence[TurnRecord], self._call("path", conversation_id=conversation_id))
+
+    def tree(self, conversation_id: str) -> Sequence[TurnRecord]:
+        return cast(Sequence[TurnRecord], self._call("tree", conversation_id=conversation_id))
+
+    def siblings(self, turn_id: str) -> Sequence[TurnRecord]:
+        return cast(Sequence[TurnRecord], self._call("siblings", turn_id=turn_id))
+
+    def select(self, turn_id: str) -> None:
+        self._call("select", turn_id=turn_id)
+
+    def search(self, query: str, *, limit: int = 20) -> Sequence[SearchHit]:
+        return cast(Sequence[SearchHit], self._call("search", query=query, limit=limit))
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        self._call("rename", conversation_id=conversation_id, title=title)
+
+    def rate(self, turn_id: str, rating: Rating) -> None:
+        self._call("rate", turn_id=turn_id, rating=rating)
+
+    def export_conversation(self, conversation_id: str) -> ConversationCopy:
+        return cast(ConversationCopy, self._call("export_conversation", conversation_id=conversation_id))
+
+    def import_conversation(self, copy: ConversationCopy) -> bool:
+        return cast(bool, self._call("import_conversation", copy=wire.to_plain(copy)))
+
+    def idle(self) -> None:
+        """The host sees for itself when nobody waits."""
+
+    def about(self) -> About:
+        return cast(About, self._call("about"))
+
+    def experts(self) -> Sequence[tuple[str, str]]:
+        return cast(Sequence[tuple[str, str]], self._call("experts"))
+
+    def profiles(self) -> Sequence[tuple[str, str]]:
+        return cast(Sequence[tuple[str, str]], self._call("profiles"))
+
+    def use_profile(self, name: str) -> About:
+        return cast(About, self._call("use_profile", name=name))
+
+    def host(self) -> dict[str, Any]:
+        """What the host is doing; see `app.host.routes.facts`."""
+        return cast(dict[str, Any], self._connection.get("/api/host"))
+
+    def end_host(self) -> None:
+        """Ask the host to end: running turns are stopped and keep their text."""
+        with suppress(HostLost):
+            self._connection.tell("/api/host/stop")
+
+    def close(self) -> None:
+        """Stop this client's turns. The host goes on."""
+        with suppress(AgentError):
+            self.stop()
+        self._connection.close()
+
+    # One turn
+
+    def _turn(self, **wanted: Any) -> Generator[TurnEvent, None, None]:
+        key = uuid.uuid4().hex
+        with self._lock:
+            self._running[key] = None
+        is_over = False
+        try:
+            yield from self._events(key, wanted)
+            is_over = True
+        finally:
+            if not is_over:
+                self._stop(key)
+            with self._lock:
+                del self._running[key]
+
+    def _events(self, key: str, wanted: dict[str, Any]) -> Iterator[TurnEvent]:
+        """The events of a turn, over as many connections as it takes."""
+        connection = self._connection
+        seen: list[TurnEvent] = []
+        for _ in range(STARTS + 1):
+            address = connection.address
+            try:
+                for event in self._received(key, wanted, seen):
+                    seen.append(event)
+                    yield event
+                    if isinstance(event, TurnOpened):
+                        yield from self._opened(key, event)
+                return
+            except HostLost:
+                connection.find_another()
+            if seen and connection.address != address:
+                connection.was_lost = False
+                yield _interrupted(seen)
+                return
+        raise lost_for_good()
+
+    def _received(self, key: str, wanted: dict[str, Any], seen: Sequence[TurnEvent]) -> Iterator[TurnEvent]:
+        """What comes after `seen`. Asking again with the same key begins nothing twice.
+
+        Raises: HostLost, the error that refused the turn.
+        """
+        if seen:
+            told = self._connection.events("GET", f"/api/turns/{key}/events", params={"after": seen[-1].number})
+        else:
+            told = self._connection.events("POST", "/api/turns", json={"key": key, **wanted})
+        for name, data in told:
+            if name == "error":
+                raise wire.error_from_plain(data)
+            event = event_from_plain(data)
+            yield event
+            if isinstance(event, TurnClosed):
+                return
+        raise HostLost
+
+    def _opened(self, key: str, event: TurnOpened) -> Iterator[TurnEvent]:
+        """Remember which turn this is; tell that the host was lost since the last one, if it was."""
+        with self._lock:
+            self._running[key] = event.turn_id
+        if self._connection.was_lost:
+            self._connection.was_lost = False
+            yield Notice(turn_id=event.turn_id, number=event.number, code="host_restarted", values={})
+
+    def _stop(self, key: str) -> None:
+        # The turn may be over, or its host gone: either way it runs no more.
+        with suppress(HostLost, AgentError):
+            self._connection.tell(f"/api/turns/{key}/stop")
+
+    def _call(self, call: str, **arguments: Any) -> Any:
+        answer = self._connection.post(f"/api/call/{call}", arguments)
+        try:
+            return calls.result_from_plain(calls.call_named(call), answer["result"])
+        except (wire.WireError, KeyError, TypeError) as error:
+            raise RuntimeFailed(
+                f"The host answered {call} with something else: {error}.", "It may be of another version; restart it."
+            ) from error
+
+
+def connect(paths: Paths, *, profile: str | None = None) -> RemoteClient:
+    """Attach to the host of this home; start one when none runs.
+
+    A profile that is named is the one that answers from now on, for every face.
+
+    Raises: AgentError with the reason why that is not possible.
+    """
+    if profile is not None and Path(profile).expanduser().is_dir() and Path(profile).name != profile:
+        profile = str(Path(profile).expanduser().absolute())  # the host has a working folder of its own
+    client = RemoteClient(paths, ensure_host(paths, profile=profile))
+    if profile is not None:
+        client.use_profile(profile)
+    return client
+
+
+def event_from_plain(data: Any) -> TurnEvent:
+    """Raises: RuntimeFailed for an event this version does not know."""
+    try:
+        kind = _EVENTS[data["event"]]
+        fields = {name: value for name, value in data.items() if name not in ("v", "event")}
+        return cast(TurnEvent, wire.from_plain(kind, fields))
+    except (wire.WireError, KeyError, TypeError) as error:
+        raise RuntimeFailed(
+            f"The host told something this program does not know: {error}.", "It may be of another version; restart it."
+        ) from error
+
+
+def _interrupted(seen: Sequence[TurnEvent]) -> TurnClosed:
+    """How a turn ended whose host was lost. The store says the same of it."""
+    opened = next(event for event in seen if isinstance(event, TurnOpened))
+    route: Route | None = next((event.route for event in seen if isinstance(event, RouteChosen)), None)
+    return TurnClosed(
+        turn_id=opened.turn_id,
+        number=seen[-1].number + 1,
+        conversation_id=opened.conversation_id,
+        state="interrupted",
+        text="".join(event.text for event in seen if isinstance(event, TextDelta)),
+        route=route,
+        usage=Usage(),
+        usage_other=Usage(),
+        timing=Timing(),
+        context_tokens=0,
+        problem="The host ended unexpectedly; it has been started again. Your message is kept.",
+        hint="Answer again.",
+    )

@@ -1,0 +1,173 @@
+"""The queue: one piece of work at a time, lanes in turn, first come first served, and nobody can hold it up."""
+
+import asyncio
+import threading
+from collections.abc import Generator, Iterator
+
+import pytest
+
+from app.host.queue import MOST_WAITING, Job, QueueClosed, QueueFull, Work, WorkQueue
+from engine.errors import RuntimeFailed, UnknownName
+from engine.runtime.protocol import Stop
+
+
+@pytest.fixture
+def queue() -> Iterator[WorkQueue]:
+    queue = WorkQueue()
+    yield queue
+    queue.stop_all()
+    queue.wait(10)
+
+
+def work_of(*items: str) -> Work[str]:
+    def work(stop: Stop) -> Generator[str, None, None]:
+        yield from items
+
+    return work
+
+
+class Busy:
+    """Work that holds the queue until the test lets go, or stops it."""
+
+    def __init__(self, queue: WorkQueue) -> None:
+        self.begun = threading.Event()
+        self.go_on = threading.Event()
+        self.job = queue.submit("busy", self._work)
+        assert self.begun.wait(5)
+
+    def _work(self, stop: Stop) -> Generator[str, None, None]:
+        self.begun.set()
+        yield "begun"
+        while not self.go_on.wait(0.01):
+            if stop.is_set():
+                yield "stopped"
+                return
+        yield "done"
+
+
+def submit_noting(queue: WorkQueue, lane: str, name: str, served: list[str]) -> Job[str]:
+    def work(stop: Stop) -> Generator[str, None, None]:
+        served.append(name)
+        yield name
+
+    return queue.submit(lane, work)
+
+
+def test_the_first_to_come_is_the_first_within_a_lane(queue: WorkQueue) -> None:
+    served: list[str] = []
+    busy = Busy(queue)
+    jobs = [submit_noting(queue, "api", f"{number}", served) for number in range(5)]
+    busy.go_on.set()
+    for job in jobs:
+        job.result()
+    assert served == ["0", "1", "2", "3", "4"]
+
+
+def test_a_lane_with_much_to_do_lets_another_in_after_one_piece_of_work(queue: WorkQueue) -> None:
+    served: list[str] = []
+    busy = Busy(queue)
+    many = [submit_noting(queue, "api", f"api {number}", served) for number in range(4)]
+    late = submit_noting(queue, "faces", "the user", served)
+    busy.go_on.set()
+    for job in (*many, late):
+        job.result()
+    assert served.index("the user") == 1
+
+
+def test_work_that_waits_is_stopped_before_it_begins(queue: WorkQueue) -> None:
+    served: list[str] = []
+    busy = Busy(queue)
+    waiting = submit_noting(queue, "api", "never", served)
+    queue.stop(waiting)
+    assert waiting.result() == []
+    busy.go_on.set()
+    busy.job.result()
+    assert served == []
+    assert not queue.is_busy
+
+
+def test_work_that_runs_is_told_to_stop(queue: WorkQueue) -> None:
+    busy = Busy(queue)
+    queue.stop(busy.job)
+    assert busy.job.result() == ["begun", "stopped"]
+
+
+def test_an_error_reaches_who_waits_and_the_next_work_is_served(queue: WorkQueue) -> None:
+    def work(stop: Stop) -> Generator[str, None, None]:
+        yield "first"
+        raise UnknownName("There is no such thing.")
+
+    with pytest.raises(UnknownName):
+        queue.submit("api", work).result()
+    assert queue.submit("api", work_of("next")).result() == ["next"]
+
+
+def test_a_mistake_of_the_program_is_told_as_one_and_the_queue_lives_on(queue: WorkQueue) -> None:
+    def work(stop: Stop) -> Generator[str, None, None]:
+        yield str(1 // 0)
+
+    with pytest.raises(RuntimeFailed, match="by zero"):
+        queue.submit("api", work).result()
+    assert queue.submit("api", work_of("next")).result() == ["next"]
+
+
+def test_more_than_anyone_would_wait_for_is_refused(queue: WorkQueue) -> None:
+    busy = Busy(queue)
+    for _ in range(MOST_WAITING):
+        queue.submit("api", work_of())
+    with pytest.raises(QueueFull):
+        queue.submit("api", work_of())
+    busy.go_on.set()
+
+
+def test_closing_stops_what_runs_and_tells_who_waits(queue: WorkQueue) -> None:
+    busy = Busy(queue)
+    waiting = queue.submit("api", work_of("never"))
+    queue.stop_all()
+    queue.wait()
+    assert busy.job.result() == ["begun", "stopped"]
+    with pytest.raises(QueueClosed):
+        waiting.result()
+    with pytest.raises(QueueClosed):
+        queue.submit("api", work_of())
+
+
+async def test_several_followers_each_get_everything_even_afterwards(queue: WorkQueue) -> None:
+    busy = Busy(queue)
+
+    async def read(start: int = 0) -> list[str]:
+        return [item async for item in busy.job.follow(start)]
+
+    readers = [asyncio.create_task(read()) for _ in range(3)]
+    await asyncio.sleep(0.05)
+    busy.go_on.set()
+    assert [await reader for reader in readers] == [["begun", "done"]] * 3
+    assert await read(1) == ["done"]
+
+
+async def test_a_follower_that_never_reads_does_not_hold_up_the_others(queue: WorkQueue) -> None:
+    lazy = queue.submit("api", work_of(*map(str, range(10_000)))).follow()
+    assert await anext(lazy) == "0"
+    assert [item async for item in queue.run("api", work_of("served"))] == ["served"]
+    await lazy.aclose()
+
+
+async def test_cancelling_who_waits_stops_the_work(queue: WorkQueue) -> None:
+    began, ended = threading.Event(), threading.Event()
+
+    def work(stop: Stop) -> Generator[str, None, None]:
+        began.set()
+        while not stop.is_set():
+            yield "more"
+        ended.set()
+
+    async def read() -> None:
+        async for _ in queue.run("api", work):
+            pass
+
+    reader = asyncio.create_task(read())
+    assert await asyncio.to_thread(began.wait, 5)
+    reader.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reader
+    assert await asyncio.to_thread(ended.wait, 5)
