@@ -9,7 +9,6 @@ import os
 import secrets
 import signal
 import socket
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from app.host.routes import error_response, native_router
 from app.host.service import Service
 from app.openai_api import openai_router
 from app.opening import open_store
+from app.output import print_error
 from app.paths import Paths
 from app.settings import Settings, load_settings
 from engine.errors import AgentError, UsageProblem
@@ -158,7 +158,7 @@ def run_in_background(paths: Paths, options: HostOptions) -> int:
     try:
         run_host(paths, options, lambda address, service: tell({"port": address.port}))
     except AgentError as error:
-        print(f"{error.problem} {error.hint}", file=sys.stderr)
+        print_error(error.problem, error.hint, as_json=False)
         if not told:
             tell({"error": wire.error_to_plain(error)})
         return error.exit_code

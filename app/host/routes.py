@@ -6,6 +6,8 @@ Nothing is changed by a GET. Bodies are JSON; answers are JSON or a stream of se
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Final, Literal, TypeVar
 
 import psutil
@@ -30,6 +32,8 @@ T = TypeVar("T")
 
 HEARTBEAT_S: Final = 5.0
 """A stream that has nothing to say still shows that it lives, so that a dead host is noticed."""
+MOST_CALLS: Final = 64
+"""Management calls at once. Some wait for a base that is being loaded, and must not keep others from being served."""
 _MAX_KEY: Final = 64
 _STREAM_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
@@ -88,12 +92,14 @@ def native_router(service: Service, address: HostAddress, stop_host: Callable[[]
     """The routes under /api. `stop_host()` ends the host, from any thread."""
     router = APIRouter(prefix="/api", dependencies=[Depends(require_face)])
     turns = Turns(service.queue, service.feed)
+    executor = ThreadPoolExecutor(MOST_CALLS, "calls")
 
     @router.post("/call/{name}")
     async def call(name: str, request: Request) -> JSONResponse:
         known = calls.call_named(name)
         arguments = calls.arguments_from_plain(known, await _json(request))
-        result = await asyncio.to_thread(getattr(service, name), **arguments)
+        work = partial(getattr(service, name), **arguments)
+        result = await asyncio.get_running_loop().run_in_executor(executor, work)
         if name in calls.CHANGING:
             service.feed.publish("conversation", call=name)
         return JSONResponse({"result": wire.to_plain(result)})

@@ -1,0 +1,1 @@
+"""The texts themselves, by the face that shows them; `ui.strings` joins them."""
