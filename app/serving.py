@@ -1,4 +1,4 @@
-"""`macaron serve` and `macaron key`: run the host, end it, say what it does, and the key for other programs."""
+"""`macaron serve` and `macaron key`: run the host, and the key for other programs."""
 
 import os
 
@@ -6,13 +6,10 @@ from app.gate.secrets import Secrets
 from app.host.address import HostAddress
 from app.host.process import HostOptions, run_host, run_in_background
 from app.host.service import Service
-from app.host.starting import find_host
 from app.output import print_json, print_note, print_text
 from app.paths import Paths, make_home
-from app.remote_client import RemoteClient
-from app.settings import load_settings, screen_language
+from app.settings import screen_language
 from engine.errors import UsageProblem
-from ui.present import display_line
 from ui.strings import say
 
 
@@ -38,32 +35,6 @@ def serve(
 
     run_host(paths, options, report)
     return 0
-
-
-def stop_host(paths: Paths, *, as_json: bool) -> int:
-    address = find_host(paths)
-    if address is not None:
-        RemoteClient(paths, address).end_host()
-    if as_json:
-        print_json({"stopped": address is not None})
-    else:
-        language = screen_language(load_settings(paths.settings), os.environ)
-        print_text(say("serve.stopped" if address else "serve.none", language))
-    return 0
-
-
-def show_status(paths: Paths, *, as_json: bool) -> int:
-    """Exit code 0 when a host runs, else 1."""
-    address = find_host(paths)
-    facts = RemoteClient(paths, address).host() if address else None
-    if as_json:
-        print_json({"running": facts is not None, **(facts or {})})
-    elif facts is None:
-        print_text(say("serve.none", screen_language(load_settings(paths.settings), os.environ)))
-    else:
-        for name, value in facts.items():
-            print_text(f"{name}: {display_line(str(value))}")
-    return 0 if facts else 1
 
 
 def show_key(paths: Paths, *, rotate: bool) -> str:

@@ -64,7 +64,7 @@ def history_rename(conversation: str, title: str, as_json: bool, home: str | Non
 @click.argument("conversations", type=argument_text, nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Export every conversation.")
 @click.option("--format", type=click.Choice(["markdown", "json"]), default="markdown", show_default=True)
-@click.option("--output", metavar="PATH", help="File, or folder that gets a file for each.")
+@click.option("--output", metavar="PATH", help="File, or folder (ending in /) for a file each.")
 @click.option("--force", is_flag=True, help="Overwrite files that are there.")
 @json_option
 @home_option

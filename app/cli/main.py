@@ -9,8 +9,9 @@ from typing import Final
 import click
 
 from app import __version__
-from app.cli.care import doctor
+from app.cli.care import backup, doctor, restore, verify
 from app.cli.history import history
+from app.cli.models import models
 from app.cli.serving import key, serve, web
 from app.cli.talk import ask, chat
 from app.output import OutputFailed, print_error, write_utf8
@@ -26,7 +27,7 @@ def cli() -> None:
     """A personal agent on your own computer: one local model, several experts, nothing leaves the machine."""
 
 
-for _verb in (ask, chat, web, serve, key, history, doctor):
+for _verb in (ask, chat, web, serve, key, models, history, doctor, backup, restore, verify):
     cli.add_command(_verb)
 
 

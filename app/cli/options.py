@@ -19,4 +19,10 @@ conversation_option = click.option(
 
 
 def paths_of(home: str | None) -> Paths:
-    return find_home(home, os.environ)
+    """The home, in which a restore that was cut off is finished before anything of it is read."""
+    paths = find_home(home, os.environ)
+    if paths.restore.exists():
+        from app.opening import settle
+
+        settle(paths)
+    return paths

@@ -29,14 +29,14 @@ def serve(
 
     The chat, the page and ask start one by themselves when none runs; it ends when nobody needs it.
     """
-    from app import serving
-
     paths = paths_of(home)
-    if is_stop:
-        return serving.stop_host(paths, as_json=as_json)
-    if is_status:
-        return serving.show_status(paths, as_json=as_json)
-    return serving.serve(paths, profile=profile, port=port, lan=lan, background=background, as_json=as_json)
+    if is_stop or is_status:
+        from app.host_control import show_status, stop_host
+
+        return (stop_host if is_stop else show_status)(paths, as_json=as_json)
+    from app.serving import serve as run_serve
+
+    return run_serve(paths, profile=profile, port=port, lan=lan, background=background, as_json=as_json)
 
 
 @click.command()

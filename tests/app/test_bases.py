@@ -95,3 +95,15 @@ def test_a_profile_without_a_base_of_its_own_says_how_to_give_it_one(profile: Pr
     with pytest.raises(ModelMissing) as caught:
         find_base(replace(profile, base=BaseSource("")), paths)
     assert "its GGUF file" in caught.value.hint and "profile.toml" in caught.value.hint
+
+
+def test_a_missing_base_of_the_catalogue_names_the_command_that_gets_it(profile: Profile, paths: Paths):
+    with pytest.raises(ModelMissing) as caught:
+        find_base(replace(profile, base=BaseSource("Qwen3-4B-Q4_K_M.gguf")), paths)
+    assert "`macaron models pull qwen3-4b`" in caught.value.hint
+
+
+def test_any_other_missing_base_names_the_commands_that_help(profile: Profile, paths: Paths):
+    with pytest.raises(ModelMissing) as caught:
+        find_base(profile, paths)
+    assert "`macaron models pull`" in caught.value.hint and "`macaron models add`" in caught.value.hint
