@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from engine.errors import AgentError, BadText, ScoringStopped
 from engine.events import TurnEvent
+from engine.harness.message import router_request, shown_name, user_message
+from engine.harness.prompt import Prompt
 from engine.mixture import Mixture
 from engine.router_model import route_scores
 from engine.routing import router, timeline
@@ -19,7 +21,7 @@ from engine.running_turn import RunningTurn
 from engine.runtime.protocol import NEVER, Finished, Prefilled, Request, Runtime, Stop, Token, Tokens
 from engine.store import Store
 from engine.summaries import Summaries, longest_summary_tokens
-from engine.values import Provenance, Route, TurnRecord, TurnState
+from engine.values import Attachment, Provenance, Route, TurnRecord, TurnState
 from engine.views import OpenView, ViewBuilder
 
 _LONG_MESSAGE_TOKENS: Final = 256
@@ -35,6 +37,7 @@ class _Message:
     parent_turn_id: str | None
     provenance: Provenance
     pinned: str | None
+    attachments: tuple[Attachment, ...] = ()
     follows_leaf: bool = False
     """The parent is whatever is the conversation's leaf once this turn's time has come."""
 
@@ -65,9 +68,12 @@ class Agent:
         parent_turn_id: str | None = None,
         expert: str | None = None,
         provenance: Provenance = "typed",
+        attachments: Sequence[Attachment] = (),
         stop: Stop = NEVER,
     ) -> Generator[TurnEvent, None, None]:
-        """Say `text`, after the conversation's leaf or after `parent_turn_id`, to the expert the router chooses.
+        """Say `text` after the conversation's leaf or after `parent_turn_id`, to the expert the router chooses.
+
+        `attachments` are files that go with it: the expert reads them, the router only their names.
 
         `expert`, or a leading `@L2 `, pins one. The last event is a TurnClosed, also when the turn failed or was
         stopped. Closing the generator stops the turn.
@@ -76,7 +82,10 @@ class Agent:
         """
         pinned, said = self._addressed(text, expert)
         follows_leaf = conversation_id is not None and parent_turn_id is None
-        yield from self._say(_Message(said, conversation_id, parent_turn_id, provenance, pinned, follows_leaf), stop)
+        files = checked_attachments(attachments)
+        yield from self._say(
+            _Message(said, conversation_id, parent_turn_id, provenance, pinned, files, follows_leaf), stop
+        )
 
     def regenerate(
         self, turn_id: str, *, expert: str | None = None, stop: Stop = NEVER
@@ -86,7 +95,8 @@ class Agent:
         if expert is None and old.route is not None and old.route.reason == "pinned":
             expert = old.route.expert
         yield from self._say(
-            _Message(old.user_text, old.conversation_id, old.parent_turn_id, old.provenance, expert), stop
+            _Message(old.user_text, old.conversation_id, old.parent_turn_id, old.provenance, expert, old.attachments),
+            stop,
         )
 
     def edit(
@@ -98,10 +108,12 @@ class Agent:
         provenance: Provenance = "typed",
         stop: Stop = NEVER,
     ) -> Generator[TurnEvent, None, None]:
-        """Say something else instead, as a sibling."""
+        """Say something else instead, as a sibling; the files of the old message go with it."""
         old = self._store.turn(turn_id)
         pinned, said = self._addressed(text, expert)
-        yield from self._say(_Message(said, old.conversation_id, old.parent_turn_id, provenance, pinned), stop)
+        yield from self._say(
+            _Message(said, old.conversation_id, old.parent_turn_id, provenance, pinned, old.attachments), stop
+        )
 
     def idle(self, conversation_id: str, stop: Stop = NEVER) -> None:
         """Write the summaries that another expert's next turn would wait for. Ends early when `stop` is set."""
@@ -128,7 +140,7 @@ class Agent:
     def _say(self, message: _Message, stop: Stop) -> Iterator[TurnEvent]:
         if message.pinned is not None:
             self._profile.expert(message.pinned)
-        self._views.check_fits(message.text)
+        self._views.check_fits(message.text, message.attachments)
         with self._one_turn:
             parent_turn_id = message.parent_turn_id
             if message.follows_leaf and message.conversation_id is not None:
@@ -139,6 +151,7 @@ class Agent:
                 parent_turn_id=parent_turn_id,
                 profile=self._profile.name,
                 provenance=message.provenance,
+                attachments=message.attachments,
             )
             yield from self._run(RunningTurn(record, time.perf_counter()), message.pinned, stop)
 
@@ -167,7 +180,8 @@ class Agent:
         path = self._store.path(record.parent_turn_id) if record.parent_turn_id else ()
         route = self._route(turn, path, pinned, stop)
         yield turn.routed(route)
-        view = self._views.open(record.conversation_id, path, route.expert, record.user_text)
+        message = user_message(record.user_text, record.attachments)
+        view = self._views.open(record.conversation_id, path, route.expert, message)
         if view.newly_folded:
             yield turn.notice("folded", turns=view.newly_folded)
         for other in self._views.needs_summary(view):
@@ -180,7 +194,7 @@ class Agent:
                 turn.reason = "stopped"
                 return
             path = tuple(self._store.turn(t.turn_id) if t.turn_id == other.turn_id else t for t in path)
-        yield from self._generate(turn, route.expert, view, path, stop)
+        yield from self._generate(turn, route.expert, view, self._views.prompt(view, path, message), stop)
 
     def _route(self, turn: RunningTurn, path: Sequence[TurnRecord], pinned: str | None, stop: Stop) -> Route:
         text = turn.record.user_text
@@ -191,7 +205,8 @@ class Agent:
         }
         scores = None
         if router.needs_scores(**facts):
-            asked = route_scores(turn.record.turn_id, text, self._runtime, self._mixture, stop)
+            request = router_request(text, turn.record.attachments)
+            asked = route_scores(turn.record.turn_id, request, self._runtime, self._mixture, stop)
             scores = asked.scores
             turn.usage_other += asked.usage
             turn.traces.append(asked.trace)
@@ -204,9 +219,8 @@ class Agent:
         )
 
     def _generate(
-        self, turn: RunningTurn, expert: str, view: OpenView, path: Sequence[TurnRecord], stop: Stop
+        self, turn: RunningTurn, expert: str, view: OpenView, prompt: Prompt, stop: Stop
     ) -> Iterator[TurnEvent]:
-        prompt = self._views.prompt(view, path, turn.record.user_text)
         sampling = replace(self._profile.sampling, seed=self._new_seed())
         request = Request(
             prompt.tokens,
@@ -239,13 +253,24 @@ def checked_text(text: str) -> str:
     """Raises: BadText when there is nothing to say or it is not valid Unicode (bytes that were not UTF-8)."""
     if not text.strip():
         raise BadText("The message is empty.", "Write something to say.")
+    _check_unicode(text, "The message")
+    return text
+
+
+def checked_attachments(attachments: Sequence[Attachment]) -> tuple[Attachment, ...]:
+    """The files under names of one line. Raises: BadText for one whose text is not valid Unicode."""
+    for attachment in attachments:
+        _check_unicode(attachment.text, f"The attached file `{shown_name(attachment.name)}`")
+    return tuple(Attachment(shown_name(attachment.name), attachment.text) for attachment in attachments)
+
+
+def _check_unicode(text: str, what: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise BadText(
-            f"The message is not valid UTF-8 (at character {error.start + 1}).", "Save or send the text as UTF-8."
+            f"{what} is not valid UTF-8 (at character {error.start + 1}).", "Save or send the text as UTF-8."
         ) from error
-    return text
 
 
 def _before_long_message(tokens: Tokens, boundaries: Sequence[int]) -> tuple[int, ...]:

@@ -31,6 +31,8 @@ class TurnOpened(Event):
     conversation_id: str
     parent_turn_id: str | None
     user_text: str
+    attachments: tuple[str, ...] = ()
+    """Names of the files that go with the message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +65,8 @@ class TextDelta(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnClosed(Event):
-    """Always the last event, whatever happened. `state` is answered, stopped or failed."""
+    """Always the last event, whatever happened. `state` is answered, stopped, failed, or interrupted when the agent's
+    process was lost on the way."""
 
     conversation_id: str
     state: TurnState

@@ -35,6 +35,7 @@ class RunningTurn:
             conversation_id=self.record.conversation_id,
             parent_turn_id=self.record.parent_turn_id,
             user_text=self.record.user_text,
+            attachments=tuple(attachment.name for attachment in self.record.attachments),
         )
 
     def routed(self, route: Route) -> RouteChosen:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.errors import ContextOverflow
+from engine.harness.message import attachment_block, shown_name, user_message
 from engine.harness.prompt import Prompt, PromptState, build, close, head
 from engine.mixture import Mixture
 from engine.routing import timeline
 from engine.routing.timeline import ViewPlan
 from engine.runtime.protocol import AdapterStack, Encoder, Tokens
 from engine.store import Store
-from engine.values import Epoch, Segment, TurnRecord
+from engine.values import Attachment, Epoch, Segment, TurnRecord
 
 _ANSWER_SHARE: Final = 0.25
 """Part of the context that stays free for the answer, if the profile allows so long a one."""
@@ -53,33 +54,41 @@ class ViewBuilder:
         self._prompt_limit = self._context_tokens - answer
         self._longest_summary_tokens = longest_summary_tokens
 
-    def check_fits(self, text: str) -> None:
+    def check_fits(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """Refuse a message that would not fit even an empty view. Nothing is stored yet.
 
         Raises: ContextOverflow.
         """
-        message = len(self._encoder.encode(text))
+        size = len(self._encoder.encode(user_message(text, attachments)))
         frames = max(self._frame_size(expert, _MANY_TURNS) for expert in self._harness.systems)
         room = self._prompt_limit - frames - _MARGIN
-        if message > room:
+        if size <= room:
+            return
+        if not attachments or len(self._encoder.encode(text)) > room:
             raise ContextOverflow(
-                f"The message has {message} tokens; this profile can read {room} at once. Nothing was sent or cut.",
+                f"The message has {size} tokens; this profile can read {room} at once. Nothing was sent or cut.",
                 "Shorten it, send it in parts, or choose a profile with a larger context.",
             )
+        file_tokens, name = max((len(self._encoder.encode(attachment_block(file))), file.name) for file in attachments)
+        raise ContextOverflow(
+            f"The attached file `{shown_name(name)}` has {file_tokens} tokens, which makes {size} with the rest of the "
+            f"message; this profile can read {room} at once. Nothing was sent or cut.",
+            "Attach a part of it, leave it out, or choose a profile with a larger context.",
+        )
 
-    def open(self, conversation_id: str, path: Sequence[TurnRecord], expert: str, user_text: str) -> OpenView:
-        """The epoch and plan under which `expert` reads `path` and then `user_text`."""
+    def open(self, conversation_id: str, path: Sequence[TurnRecord], expert: str, message: str) -> OpenView:
+        """The epoch and plan under which `expert` reads `path` and then `message` (all of it: text and files)."""
         expert = self._view_of[expert]
         known = self._store.latest_epoch(conversation_id, expert, [turn.turn_id for turn in path])
         plan: ViewPlan | None = None
         if known is not None and self._is_current(known):
             plan = timeline.plan_view(path, known, self._store.segments(known.epoch_id, [t.turn_id for t in path]))
-            if self._fits(known, plan, expert, user_text):
+            if self._fits(known, plan, expert, message):
                 return OpenView(known, plan, 0)
         reason = self._reason(known, is_full=plan is not None)
         before = plan or timeline.plan_view(path, known, {})
         readable = [turn for turn in path if timeline.is_readable(turn)]
-        kept = self._fold(readable, expert, user_text)
+        kept = self._fold(readable, expert, message)
         folded = len(readable) - len(kept)
         folded_through = readable[folded - 1].turn_id if folded else None
         begun = Epoch(
@@ -96,7 +105,7 @@ class ViewBuilder:
         self._store.begin_epoch(begun)
         return OpenView(begun, timeline.plan_view(path, begun, {}), max(0, folded - before.folded_turns))
 
-    def prompt(self, view: OpenView, path: Sequence[TurnRecord], user_text: str) -> Prompt:
+    def prompt(self, view: OpenView, path: Sequence[TurnRecord], message: str) -> Prompt:
         """`path` gives the unseen turns with the summaries they have by now."""
         by_id = {turn.turn_id: turn for turn in path}
         expert = view.epoch.expert
@@ -105,7 +114,7 @@ class ViewBuilder:
             view.epoch.head,
             tuple(segment.tokens for segment in view.plan.past),
             tuple(timeline.as_unseen(by_id[turn.turn_id], self._own(expert)) for turn in view.plan.unseen),
-            user_text,
+            message,
         )
         return build(state, self._harness, self._encoder, view.plan.folded_turns)
 
@@ -127,7 +136,8 @@ class ViewBuilder:
             plan = timeline.plan_view(path, epoch, self._store.segments(epoch.epoch_id, [t.turn_id for t in path]))
             if plan.past and plan.past[-1].turn_id == turn.turn_id:
                 return (*epoch.head, *(token for segment in plan.past for token in segment.tokens))
-        alone = PromptState(expert, head(self._harness, self._encoder, expert), (), (), turn.user_text)
+        message = user_message(turn.user_text, turn.attachments)
+        alone = PromptState(expert, head(self._harness, self._encoder, expert), (), (), message)
         prompt = build(alone, self._harness, self._encoder)
         answer = self._encoder.encode(turn.answer_text)
         return (*alone.head, *close(prompt.opening, answer, self._harness, self._encoder))
@@ -155,18 +165,18 @@ class ViewBuilder:
             return "folded"
         return "harness" if known.harness_version != self._harness.version else "base"
 
-    def _fits(self, epoch: Epoch, plan: ViewPlan, expert: str, user_text: str) -> bool:
+    def _fits(self, epoch: Epoch, plan: ViewPlan, expert: str, message: str) -> bool:
         if plan.past:
             size = len(epoch.head) + sum(len(segment.tokens) for segment in plan.past)
         else:
             size = self._frame_size(expert, plan.folded_turns)
         size += sum(self._turn_size(turn, expert) for turn in plan.unseen)
-        return size + self._message_size(user_text) <= self._prompt_limit
+        return size + self._message_size(message) <= self._prompt_limit
 
-    def _fold(self, readable: Sequence[TurnRecord], expert: str, user_text: str) -> Sequence[TurnRecord]:
+    def _fold(self, readable: Sequence[TurnRecord], expert: str, message: str) -> Sequence[TurnRecord]:
         """The newest of `readable` that a fresh epoch can hold; all of them when they fit."""
         frame = self._frame_size(expert, len(readable))
-        limit = self._prompt_limit - frame - self._message_size(user_text)
+        limit = self._prompt_limit - frame - self._message_size(message)
         sizes = {turn.turn_id: self._turn_size(turn, expert) for turn in readable}
         if sum(sizes.values()) <= limit:
             return readable

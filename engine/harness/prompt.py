@@ -38,6 +38,7 @@ class UnseenTurn:
 
     turn_id: str
     user_text: str
+    """The whole message, attached files included (`engine.harness.message`)."""
     answer: str
     is_own: bool
 
@@ -53,6 +54,7 @@ class PromptState:
     unseen: tuple[UnseenTurn, ...]
     """Turns after those, oldest first."""
     user_text: str
+    """The whole new message, attached files included."""
     memory: tuple[str, ...] = ()
     """Lines of the memory block, such as "[preference, 2026-11-02] prefers tea"."""
 

@@ -1,6 +1,6 @@
 """One expert's own view of a conversation, from what is stored. Pure.
 
-An expert reads its own turns as the tokens it wrote, and other experts' turns as the user's text plus a summary.
+An expert reads its own turns as the tokens it wrote, and other experts' turns as the user's message plus a summary.
 Experts that are the same model under the same system text (until they have adapters, all of them) share one view:
 what one of them wrote is the own turn of all. Turns without an answer (failed, interrupted, stopped before the first
 word) are read by nobody.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from engine.harness.message import user_message
 from engine.harness.prompt import UnseenTurn
 from engine.values import Epoch, Segment, TurnRecord
 
@@ -61,7 +62,7 @@ def as_unseen(turn: TurnRecord, own: Collection[str]) -> UnseenTurn:
     """A turn as text, for the view that the experts `own` share."""
     is_own = expert_of(turn) in own
     answer = turn.answer_text if is_own else turn.summary or shorten(turn.answer_text)
-    return UnseenTurn(turn.turn_id, turn.user_text, answer, is_own)
+    return UnseenTurn(turn.turn_id, user_message(turn.user_text, turn.attachments), answer, is_own)
 
 
 def shorten(text: str) -> str:

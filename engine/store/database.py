@@ -1,19 +1,20 @@
-"""One SQLite file: checked before it is touched, one writer, one reader per thread, and what its errors mean.
+"""One SQLite file: checked before it is touched, one writer, one reader per thread.
 
-Knows no table but the record of migrations. The file is opened by SQLite alone: closing any other handle to it would
-drop the locks that POSIX gives to the whole process.
+Knows no table but the record of migrations; what is damaged, and whether it matters, is said by `damage`. The file is
+opened by SQLite alone: closing any other handle to it would drop the locks that POSIX gives to the whole process.
 """
 
-import errno
 import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+import engine.store.damage as damage
 import engine.store.migrations as migrations
-from engine.errors import AgentError, DatabaseDamaged, DatabaseTooNew, DiskFull, StoreProblem, UsageProblem
+from engine.errors import DatabaseDamaged, DatabaseTooNew, StoreProblem, UsageProblem
+from engine.store.attribution import attributed, damaged
 
 BUSY_TIMEOUT_MS = 5000
 ALONE = "ro&immutable=1"
@@ -23,8 +24,13 @@ ALONE = "ro&immutable=1"
 class Database:
     """Transactions on the writer from any thread, one at a time; reads beside them without waiting."""
 
-    def __init__(self, path: Path, writer: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, writer: sqlite3.Connection, suspicion: str = "") -> None:
         self.path = path
+        self.suspicion = suspicion
+        """What was wrong at the start beside what was said, such as the search index."""
+        self.is_given_up = False
+        """Writes have stopped, and mending has been found to be no use."""
+        self._damage: DatabaseDamaged | None = None
         self._writer = writer
         self._writing = threading.RLock()
         self._readers: dict[threading.Thread, sqlite3.Connection] = {}
@@ -38,8 +44,8 @@ class Database:
         Raises: DatabaseTooNew, DatabaseDamaged, DiskFull, StoreProblem.
         """
         with attributed(path):
-            _create_private(path)
-            _inspect(path)
+            create_private(path)
+            suspicion = _inspect(path)
             _make_private(path)
             writer = _connect(path, "rw")
             try:
@@ -48,12 +54,17 @@ class Database:
             except BaseException:
                 writer.close()
                 raise
-        return cls(path, writer)
+        return cls(path, writer, suspicion)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """The writer, in a transaction that commits at the end or leaves nothing behind."""
-        with self._writing, attributed(self.path):
+        """The writer, in a transaction that commits at the end or leaves nothing behind.
+
+        Once damage has been met, here or in a read, nothing is written any more: DatabaseDamaged.
+        """
+        with self._writing, self._watched():
+            if self._damage is not None:
+                raise self._damage
             try:
                 self._writer.execute("BEGIN IMMEDIATE")
                 yield self._writer
@@ -67,8 +78,31 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """This thread's read-only connection; it sees all that is committed."""
-        with attributed(self.path):
+        with self._watched():
             yield self._reader()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """As `reading`, for several statements that must see the same moment."""
+        with self.reading() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    @contextmanager
+    def mending(self) -> Iterator[sqlite3.Connection]:
+        """The writer outside any transaction, also where writes have stopped; they go on when this ends well."""
+        with self._writing, attributed(self.path):
+            yield self._writer
+            self._damage = None
+
+    def damaged(self, detail: str) -> DatabaseDamaged:
+        """Stop writes for good; the error is to be raised."""
+        self._damage, self.is_given_up = damaged(self.path, detail), True
+        return self._damage
 
     def backup(self, target: Path) -> None:
         """Copy the database to the new file `target`, which appears only when it is complete.
@@ -81,7 +115,7 @@ class Database:
         with attributed(target):
             partial.unlink(missing_ok=True)
             try:
-                _create_private(partial)
+                create_private(partial)
                 with closing(sqlite3.connect(partial)) as copy:
                     self._reader().backup(copy)
                     copy.execute("PRAGMA journal_mode = DELETE")  # one file, no side files
@@ -99,6 +133,15 @@ class Database:
                 self._readers.clear()
             self._writer.close()
 
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        try:
+            with attributed(self.path):
+                yield
+        except DatabaseDamaged as error:
+            self._damage = error
+            raise
+
     def _reader(self) -> sqlite3.Connection:
         thread = threading.current_thread()
         with self._registering:
@@ -114,67 +157,14 @@ class Database:
             self._readers.pop(thread).close()
 
 
-@contextmanager
-def attributed(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the file system raise into our errors; the only place that does.
-
-    Raises: DiskFull, DatabaseDamaged, StoreProblem, with the cause attached.
-    """
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        raise _meaning(error, path) from error
-
-
-def _meaning(error: sqlite3.Error | OSError, path: Path) -> AgentError:
-    if isinstance(error, OSError):
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return _disk_full(path)
-        return StoreProblem(f"{path} cannot be used: {error.strerror}.", _PERMISSION_HINT)
-    # The low byte is the kind of error, the rest its details; misuse such as a closed connection has no code.
-    match getattr(error, "sqlite_errorcode", 0) & 0xFF:
-        case sqlite3.SQLITE_FULL:
-            return _disk_full(path)
-        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return _damaged(path, str(error))
-        case sqlite3.SQLITE_IOERR:
-            return StoreProblem(
-                f"The disk that holds {path} failed: {error}.",
-                "Check the disk and its free space, then try again; everything saved before is still there.",
-            )
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return StoreProblem(f"Another program is using {path}.", "Close that program and try again.")
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
-            return StoreProblem(f"{path} cannot be used: {error}.", _PERMISSION_HINT)
-        case _:
-            return StoreProblem(f"The database {path} refused: {error}.", "Start the program again and try once more.")
-
-
-_PERMISSION_HINT = "Make sure that you may read and write this file and its folder, or choose another one with --home."
-
-
-def _disk_full(path: Path) -> DiskFull:
-    return DiskFull(
-        f"The disk that holds {path} is full.", "Free some space and try again; everything saved before is still there."
-    )
-
-
-def _damaged(path: Path, detail: str) -> DatabaseDamaged:
-    return DatabaseDamaged(
-        f"{path} is damaged or is not a database: {detail}.",
-        "It was left as it is. Move it and the files beside it that begin with its name to a safe place, "
-        "then put a backup there or start with an empty history.",
-    )
-
-
-def _create_private(path: Path) -> None:
+def create_private(path: Path) -> None:
     """Make an empty file that only its owner may read, unless there is one. SQLite gives its side files equal modes."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError:
-        if not path.is_file():
-            raise StoreProblem(f"{path} is not a file.", "Choose another folder with --home.") from None
+    if not path.exists():
+        with suppress(FileExistsError):  # another process was faster
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    if not path.is_file():
+        raise StoreProblem(f"{path} is not a file.", "Choose another folder with --home.")
 
 
 def _make_private(path: Path) -> None:
@@ -182,8 +172,11 @@ def _make_private(path: Path) -> None:
         path.chmod(0o600)
 
 
-def _inspect(path: Path) -> None:
-    """Refuse a file that is damaged, another program's or newer than this program, without changing a byte of it."""
+def _inspect(path: Path) -> str:
+    """Refuse a file that is damaged, another program's or newer than this program, without changing a byte of it.
+
+    What is wrong beside what was said, or "".
+    """
     mode = _mode_that_leaves_it_alone(path)
     with closing(_connect(path, mode)) as connection:
         had = migrations.applied(connection)
@@ -196,10 +189,13 @@ def _inspect(path: Path) -> None:
             )
         # SQLite reads a last page that is cut short as if it ended in zeros.
         if mode == ALONE and path.stat().st_size < _size_bytes(connection):
-            raise _damaged(path, "its end is missing")
-        (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-        if verdict != "ok":
-            raise _damaged(path, verdict)
+            raise damaged(path, "its end is missing")
+        # A log that is still there tells of a process that did not end in order, or of one that still runs.
+        is_whole_check_due = mode != ALONE or path.stat().st_size <= damage.SMALL_BYTES
+        findings = damage.examine(connection) if is_whole_check_due else damage.sample(connection)
+        if findings.content:
+            raise damaged(path, findings.content)
+        return findings.rest
 
 
 def _mode_that_leaves_it_alone(path: Path) -> str:
@@ -225,6 +221,8 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
         check_same_thread=False,
     )
     connection.execute("PRAGMA temp_store = MEMORY")  # messages do not belong into the system's temporary files
+    # Every page is checked cell by cell when it is first read, so also before it is written over.
+    connection.execute("PRAGMA cell_size_check = ON")
     connection.row_factory = sqlite3.Row
     return connection
 

@@ -191,3 +191,60 @@ def m003_messages_can_be_searched(database: MigrationDatabase) -> None:
     # The terms come ready-made from engine.store.search; the ascii tokenizer only splits them at spaces,
     # whatever Unicode version SQLite was built with.
     _execute(database, ["CREATE VIRTUAL TABLE messages_fts USING fts5 (terms, tokenize = 'ascii')"])
+
+
+@MIGRATIONS()
+def m004_turns_carry_files_and_signals(database: MigrationDatabase) -> None:
+    # A signal is never changed: what a person thought of an answer, and took back, is evidence too.
+    _execute(
+        database,
+        [
+            """
+            CREATE TABLE attachments (
+                turn_id TEXT NOT NULL REFERENCES turns (turn_id),
+                position INTEGER NOT NULL,
+                name TEXT NOT NULL,
+                text TEXT NOT NULL,
+                PRIMARY KEY (turn_id, position)
+            )
+            """,
+            """
+            CREATE TABLE signals (
+                signal_id INTEGER PRIMARY KEY,
+                turn_id TEXT NOT NULL REFERENCES turns (turn_id),
+                kind TEXT NOT NULL,
+                value REAL NOT NULL,
+                source TEXT NOT NULL,
+                created_at TEXT NOT NULL
+            )
+            """,
+            "CREATE INDEX signals_by_turn ON signals (turn_id, kind)",
+        ],
+    )
+
+
+@MIGRATIONS()
+def m005_imports_and_repairs_are_on_record(database: MigrationDatabase) -> None:
+    # A file that was imported under other ids than its own is known again by its content. A search index that was
+    # made anew is not made anew time after time.
+    _execute(
+        database,
+        [
+            """
+            CREATE TABLE imports (
+                digest TEXT PRIMARY KEY NOT NULL,
+                conversation_id TEXT NOT NULL REFERENCES conversations (conversation_id),
+                created_at TEXT NOT NULL
+            )
+            """,
+            """
+            CREATE TABLE repairs (
+                repair_id INTEGER PRIMARY KEY,
+                what TEXT NOT NULL,
+                problem TEXT NOT NULL,
+                created_at TEXT NOT NULL
+            )
+            """,
+            "CREATE INDEX imports_by_conversation ON imports (conversation_id)",
+        ],
+    )

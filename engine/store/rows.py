@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from engine.errors import BadText
 from engine.runtime.protocol import AdapterRef, AdapterStack, Tokens, Usage
-from engine.values import Conversation, Epoch, Route, Segment, Timing, Trace, TurnRecord
+from engine.values import Attachment, Conversation, Epoch, Rating, Route, Segment, Timing, Trace, TurnRecord
 
 
 def pack_tokens(tokens: Tokens) -> bytes:
@@ -83,7 +83,17 @@ def turn_of(row: sqlite3.Row) -> TurnRecord:
         problem=row["problem"],
         hint=row["hint"],
         summary=row["summary"],
+        attachments=attachments_of(row["files"]),
+        rating=_rating_of(row["rating"]),
     )
+
+
+def attachments_of(column: str) -> tuple[Attachment, ...]:
+    return tuple(Attachment(name, text) for name, text in json.loads(column))
+
+
+def _rating_of(value: float | None) -> Rating:
+    return 1 if (value or 0) > 0 else -1 if (value or 0) < 0 else 0
 
 
 def _route_of(row: sqlite3.Row) -> Route | None:

@@ -6,27 +6,43 @@ neither prompts, nor models, nor screens; the statements are in `turns` and `vie
 Every method raises StoreProblem or one of its children when the disk or the file fails; nothing is then half-written.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, get_args
 
+import engine.store.copies as copies
+import engine.store.index as index
 import engine.store.rows as rows
 import engine.store.turns as turns
 import engine.store.views as views
-from engine.errors import BadText, DatabaseDamaged
+from engine.errors import BadText, DatabaseDamaged, UsageProblem
 from engine.store.database import Database
 from engine.store.ids import IdMaker
-from engine.values import Answer, Conversation, Epoch, Provenance, SearchHit, Segment, Trace, TurnRecord
+from engine.store.mending import IndexMender, with_a_sound_index
+from engine.values import (
+    Answer,
+    Attachment,
+    Conversation,
+    ConversationCopy,
+    Epoch,
+    Provenance,
+    Rating,
+    SearchHit,
+    Segment,
+    Trace,
+    TurnRecord,
+)
 
 
 class Store:
     """Make one with `Store.open`; close it, or use it in a `with` statement."""
 
     def __init__(self, database: Database) -> None:
-        """Turns that a process left running when it died become interrupted."""
+        """Turns that a process left running when it died become interrupted. A damaged search index is made anew."""
         self._database = database
+        self.mender = IndexMender(database)
         with database.transaction() as connection:
             turns.interrupt_running(connection, _now())
             self._ids = IdMaker(turns.newest_turn_id(connection))
@@ -55,6 +71,12 @@ class Store:
     ) -> None:
         self.close()
 
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """What was put in order since this store was opened, as sentences for the user."""
+        return self.mender.repairs
+
+    @with_a_sound_index
     def open_turn(
         self,
         text: str,
@@ -63,6 +85,7 @@ class Store:
         parent_turn_id: str | None,
         profile: str,
         provenance: Provenance = "typed",
+        attachments: Sequence[Attachment] = (),
     ) -> TurnRecord:
         """Commit the user's message as a running turn, which becomes the leaf of its conversation.
 
@@ -71,7 +94,8 @@ class Store:
 
         Raises: UnknownName when there is no such conversation or it has no such parent; BadText for invalid Unicode.
         """
-        rows.checked_text(text)
+        for given in (text, *(part for file in attachments for part in (file.name, file.text))):
+            rows.checked_text(given)
         now = _now()
         with self._database.transaction() as connection:
             if conversation_id is None:
@@ -83,9 +107,10 @@ class Store:
                 turns.require_turn_in(connection, conversation_id, parent_turn_id)
             turn_id = self._ids.make("t")
             turns.insert_turn(connection, turn_id, conversation_id, parent_turn_id, now)
-            turns.insert_message(connection, turn_id, "user", text, provenance, now)
+            turns.insert_question(connection, turn_id, text, provenance, attachments, now)
             return turns.turn(connection, turn_id)
 
+    @with_a_sound_index
     def close_turn(self, answer: Answer) -> None:
         """Commit how a running turn ended, with its segments and traces.
 
@@ -98,7 +123,7 @@ class Store:
         with self._database.transaction() as connection:
             turns.close(connection, answer, now)
             if answer.text:
-                turns.insert_message(connection, answer.turn_id, "assistant", rows.writable(answer.text), None, now)
+                turns.insert_answer(connection, answer.turn_id, rows.writable(answer.text), now)
             views.insert_segments(connection, answer.segments)
             views.insert_traces(connection, answer.traces, now)
 
@@ -116,6 +141,50 @@ class Store:
         """This turn and its edits and regenerations, oldest first. Raises: UnknownName."""
         with self._database.reading() as connection:
             return turns.siblings(connection, turn_id)
+
+    def tree(self, conversation_id: str) -> tuple[TurnRecord, ...]:
+        """The turns of all branches, oldest first: a parent before its children. Raises: UnknownName."""
+        with self._database.reading() as connection:
+            turns.conversation(connection, conversation_id)
+            return turns.tree(connection, conversation_id)
+
+    def rate(self, turn_id: str, rating: Rating) -> None:
+        """What the user thinks of an answer, which counts from now on instead of what they thought before.
+
+        Raises: UnknownName; UsageProblem for anything but -1, 0 and 1.
+        """
+        if rating not in get_args(Rating):
+            raise UsageProblem(f"{rating} is no rating.", "Give 1 (thumb up), -1 (thumb down) or 0 (taken back).")
+        with self._database.transaction() as connection:
+            turns.turn(connection, turn_id)
+            turns.insert_signal(connection, turn_id, "thumb", rating, "user", _now())
+
+    def copy_of(self, conversation_id: str) -> ConversationCopy:
+        """The conversation with all its branches; a turn that runs at this moment is copied as interrupted.
+
+        What experts have read and written in tokens is no part of it. Raises: UnknownName.
+        """
+        with self._database.snapshot() as connection:
+            conversation = turns.conversation(connection, conversation_id)
+            copied = tuple(copies.closed(turn) for turn in turns.tree(connection, conversation_id))
+        return ConversationCopy(conversation, copied)
+
+    @with_a_sound_index
+    def add_copy(self, copy: ConversationCopy) -> bool:
+        """Add a conversation that was copied; all its texts are `imported`. False when it is here already.
+
+        Ids are kept where they are free. Where they are not, the conversation is added under fresh ones: nothing that
+        is stored is changed, and the same copy is known again.
+
+        Raises: UsageProblem for a copy that is no conversation, BadText for text that is not Unicode.
+        """
+        copies.check(copy)
+        digest = copies.digest_of(copy)
+        with self._database.transaction() as connection:
+            if copies.is_here(connection, copy, digest):
+                return False
+            copies.insert(connection, copy, digest, self._ids.make, datetime.now(UTC))
+            return True
 
     def select(self, turn_id: str) -> None:
         """Show and continue the branch through this turn, down to its newest descendant. Raises: UnknownName."""
@@ -178,18 +247,18 @@ class Store:
         with self._database.reading() as connection:
             return views.traces(connection, turn_id)
 
+    @with_a_sound_index
     def search(self, query: str, limit: int = 20) -> tuple[SearchHit, ...]:
         """Messages that hold every term of the query, the best matches first. Any text is a valid query.
 
         Words match whole, the last one also as a beginning; Chinese, Japanese and Korean match anywhere.
         """
         with self._database.reading() as connection:
-            return turns.hits(connection, query, limit)
+            return index.hits(connection, query, limit)
 
     def rebuild_search(self) -> None:
-        """Make the search index anew from the messages."""
-        with self._database.transaction() as connection:
-            turns.rebuild_search(connection)
+        """Make the search index anew from the messages. Raises: DatabaseDamaged when these are damaged themselves."""
+        self.mender.rebuild()
 
     def integrity(self) -> str:
         """ "ok", or what is wrong with the file, its references or its search index. Reads everything."""
@@ -200,7 +269,7 @@ class Store:
             if findings != ["ok"]:
                 return "; ".join(finding for finding in findings if finding != "ok")
             with self._database.transaction() as connection:
-                return turns.search_problem(connection) or "ok"
+                return index.problem(connection) or "ok"
         except DatabaseDamaged as error:
             return error.problem
 

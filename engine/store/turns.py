@@ -5,13 +5,13 @@ Each function works on the connection it is given and leaves transactions to its
 
 import json
 import sqlite3
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Sequence
 
+import engine.store.index as index
 import engine.store.rows as rows
-import engine.store.search as search
 from engine.errors import UnknownName
-from engine.values import Answer, Conversation, Provenance, SearchHit, TurnRecord
+from engine.store.attribution import MISSING_ROW
+from engine.values import Answer, Attachment, Conversation, Provenance, TurnRecord
 
 TITLE_CHARACTERS = 60
 
@@ -22,7 +22,12 @@ _CONVERSATIONS = """
 _TURNS = """
     SELECT turns.*, asked.text AS user_text, asked.provenance, said.text AS answer_text,
         (SELECT text FROM summaries WHERE summaries.turn_id = turns.turn_id
-         ORDER BY summary_id DESC LIMIT 1) AS summary
+         ORDER BY summary_id DESC LIMIT 1) AS summary,
+        (SELECT value FROM signals WHERE signals.turn_id = turns.turn_id AND kind = 'thumb'
+         ORDER BY signal_id DESC LIMIT 1) AS rating,
+        (SELECT json_group_array(json_array(name, text))
+         FROM (SELECT name, text FROM attachments WHERE attachments.turn_id = turns.turn_id ORDER BY position)
+        ) AS files
     FROM turns
     JOIN messages AS asked ON asked.turn_id = turns.turn_id AND asked.role = 'user'
     LEFT JOIN messages AS said ON said.turn_id = turns.turn_id AND said.role = 'assistant'
@@ -42,16 +47,6 @@ _NEWEST_DESCENDANT = """
         SELECT turns.turn_id FROM turns JOIN below ON turns.parent_turn_id = below.turn_id
     )
     SELECT max(turn_id) FROM below
-"""
-_HITS = """
-    SELECT messages.*, conversations.conversation_id, conversations.title
-    FROM (
-        SELECT rowid, rank FROM messages_fts WHERE messages_fts MATCH ? ORDER BY rank, rowid DESC LIMIT ?
-    ) AS best
-    JOIN messages ON messages.message_id = best.rowid
-    JOIN turns ON turns.turn_id = messages.turn_id
-    JOIN conversations ON conversations.conversation_id = turns.conversation_id
-    ORDER BY best.rank, best.rowid DESC
 """
 
 
@@ -85,20 +80,36 @@ def insert_turn(
     )
 
 
-def insert_message(
+def insert_question(
     connection: sqlite3.Connection,
     turn_id: str,
-    role: Literal["user", "assistant"],
     text: str,
-    provenance: Provenance | None,
+    provenance: Provenance,
+    attachments: Sequence[Attachment],
     now: str,
 ) -> None:
-    """A message and its search row."""
+    """The user's message with its files, and its search row."""
+    connection.executemany(
+        "INSERT INTO attachments (turn_id, position, name, text) VALUES (?, ?, ?, ?)",
+        [(turn_id, position, file.name, file.text) for position, file in enumerate(attachments)],
+    )
+    index.insert(connection, _insert_message(connection, turn_id, "user", text, provenance, now), text, attachments)
+
+
+def insert_answer(connection: sqlite3.Connection, turn_id: str, text: str, now: str) -> None:
+    """The expert's message and its search row."""
+    index.insert(connection, _insert_message(connection, turn_id, "assistant", text, None, now), text)
+
+
+def _insert_message(
+    connection: sqlite3.Connection, turn_id: str, role: str, text: str, provenance: Provenance | None, now: str
+) -> int:
     message_id = connection.execute(
         "INSERT INTO messages (turn_id, role, text, provenance, created_at) VALUES (?, ?, ?, ?, ?)",
         [turn_id, role, text, provenance, now],
     ).lastrowid
-    connection.execute("INSERT INTO messages_fts (rowid, terms) VALUES (?, ?)", [message_id, search.terms(text)])
+    assert message_id is not None
+    return message_id
 
 
 def close(connection: sqlite3.Connection, answer: Answer, now: str) -> None:
@@ -173,6 +184,9 @@ def path(connection: sqlite3.Connection, turn_id: str) -> tuple[TurnRecord, ...]
     turns = tuple(rows.turn_of(row) for row in found)
     if not turns:
         raise unknown_turn(turn_id)
+    if turns[0].parent_turn_id is not None:
+        # Only where an index no longer knows a row that is there; half a conversation must not pass for all of it.
+        raise sqlite3.DatabaseError(f"{MISSING_ROW}: turn {turns[0].parent_turn_id}")
     return turns
 
 
@@ -182,6 +196,12 @@ def siblings(connection: sqlite3.Connection, turn_id: str) -> tuple[TurnRecord, 
         f"{_TURNS} WHERE turns.conversation_id = ? AND turns.parent_turn_id IS ? ORDER BY turns.turn_id",
         [of.conversation_id, of.parent_turn_id],
     )
+    return tuple(rows.turn_of(row) for row in found)
+
+
+def tree(connection: sqlite3.Connection, conversation_id: str) -> tuple[TurnRecord, ...]:
+    """Ids sort by age, so a parent comes before its children."""
+    found = connection.execute(f"{_TURNS} WHERE turns.conversation_id = ? ORDER BY turns.turn_id", [conversation_id])
     return tuple(rows.turn_of(row) for row in found)
 
 
@@ -216,47 +236,12 @@ def rename(connection: sqlite3.Connection, conversation_id: str, title: str) -> 
         raise unknown_conversation(conversation_id)
 
 
-def hits(connection: sqlite3.Connection, query: str, limit: int) -> tuple[SearchHit, ...]:
-    """The best matches first, among equals the newest."""
-    expression = search.expression(query)
-    if not expression:
-        return ()
-    return tuple(
-        SearchHit(
-            conversation_id=row["conversation_id"],
-            turn_id=row["turn_id"],
-            role=row["role"],
-            title=row["title"],
-            snippet=search.snippet(row["text"], query),
-            created_at=row["created_at"],
-        )
-        for row in connection.execute(_HITS, [expression, limit])
+def insert_signal(connection: sqlite3.Connection, turn_id: str, kind: str, value: float, source: str, now: str) -> None:
+    """Evidence about a turn; nothing is ever taken out again, the newest of a kind counts."""
+    connection.execute(
+        "INSERT INTO signals (turn_id, kind, value, source, created_at) VALUES (?, ?, ?, ?, ?)",
+        [turn_id, kind, value, source, now],
     )
-
-
-def rebuild_search(connection: sqlite3.Connection) -> None:
-    """Make the index anew from the messages; the old one may be damaged, so it is dropped rather than emptied."""
-    (definition,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'messages_fts'").fetchone()
-    connection.execute("DROP TABLE messages_fts")
-    connection.execute(definition)
-    connection.executemany("INSERT INTO messages_fts (rowid, terms) VALUES (?, ?)", _search_rows(connection))
-
-
-def _search_rows(connection: sqlite3.Connection) -> Iterator[tuple[int, str]]:
-    for message_id, text in connection.execute("SELECT message_id, text FROM messages"):
-        yield message_id, search.terms(text)
-
-
-def search_problem(connection: sqlite3.Connection) -> str:
-    """What is wrong with the search index, or "". Needs a connection that may write, but changes nothing."""
-    try:
-        (missing,) = connection.execute(
-            "SELECT count(*) FROM messages WHERE message_id NOT IN (SELECT rowid FROM messages_fts)"
-        ).fetchone()
-        connection.execute("INSERT INTO messages_fts (messages_fts) VALUES ('integrity-check')")
-    except sqlite3.DatabaseError as error:
-        return f"the search index is damaged: {error}"
-    return f"{missing} messages are missing from the search index" if missing else ""
 
 
 def unknown_turn(turn_id: str) -> UnknownName:

@@ -1,7 +1,7 @@
 """One conversation with a real agent, on a real store and a scripted runtime, in the few words that tests share."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +16,7 @@ from engine.mixture import Mixture
 from engine.routing.profile import BaseSource, Expert, Profile, RouteSettings, Texts
 from engine.runtime.protocol import NEVER, AdapterRef, AdapterStack, Sampling, Stop, Tokens
 from engine.store import Store
-from engine.values import Trace, TurnRecord
+from engine.values import Attachment, Trace, TurnRecord
 from tests.support.scripted_runtime import MARKUP, ScriptedRuntime, model_info
 
 SYSTEMS = {"L0": "I chat.", "L1": "I act.", "L2": "I code."}
@@ -91,12 +91,20 @@ class Talk:
         *,
         answer: str | None = None,
         parent: str | None = None,
+        attachments: Sequence[Attachment] = (),
         stop: Stop = NEVER,
     ) -> TurnClosed:
         if answer is not None:
             self.runtime.will_say(answer)
         return self._hear(
-            self.agent.turn(text, conversation_id=self.conversation_id, parent_turn_id=parent, expert=expert, stop=stop)
+            self.agent.turn(
+                text,
+                conversation_id=self.conversation_id,
+                parent_turn_id=parent,
+                expert=expert,
+                attachments=attachments,
+                stop=stop,
+            )
         )
 
     def stop_at(

@@ -18,8 +18,10 @@ import pytest
 
 from engine.errors import DatabaseDamaged, DatabaseTooNew, DiskFull, StoreProblem, UsageProblem
 from engine.store import Store
-from engine.store.database import Database, attributed
+from engine.store.attribution import attributed
+from engine.store.database import Database
 from engine.values import Answer
+from tests.engine.store import keep_writing
 from tests.engine.store.conftest import add_turn, bytes_below
 
 ROOT = Path(__file__).parents[3]
@@ -66,14 +68,14 @@ def test_a_turn_that_was_running_when_the_process_ended_is_interrupted_and_other
             store.close_turn(Answer(running.turn_id, "answered", "late", None))
 
 
-def test_a_newer_database_is_refused_untouched(filled_path):
+def test_J3_a_newer_database_is_refused_untouched(filled_path):
     with closing(sqlite3.connect(filled_path)) as connection, connection:
         add_future_step(connection)
     problem = refused(filled_path, DatabaseTooNew)
     assert "m999_holograms" in problem.problem
 
 
-def test_a_newer_database_is_refused_untouched_when_the_news_are_still_in_its_log(filled_path, tmp_path):
+def test_J3_a_newer_database_is_refused_untouched_when_the_news_are_still_in_its_log(filled_path, tmp_path):
     copy = tmp_path / "copy" / "macaron.db"
     copy.parent.mkdir()
     with closing(sqlite3.connect(filled_path)) as connection:
@@ -102,7 +104,7 @@ def test_a_truncated_database_is_refused_untouched(filled_path, kept):
     refused(filled_path, DatabaseDamaged)
 
 
-def test_a_database_with_an_overwritten_page_is_refused_untouched(filled_path):
+def test_J4_a_database_with_an_overwritten_page_of_messages_is_refused_untouched(filled_path):
     with closing(sqlite3.connect(filled_path)) as connection:
         (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'messages'").fetchone()
     content = bytearray(filled_path.read_bytes())
@@ -183,7 +185,7 @@ def test_a_closed_store_leaves_one_file_and_says_that_it_is_closed(database_path
         store.select(turn.turn_id)
 
 
-def test_a_full_disk_is_reported_and_costs_no_earlier_turn(database_path):
+def test_J1_a_full_disk_is_reported_and_costs_no_earlier_turn(database_path):
     database = Database.open(database_path)
     with closing(Store(database)) as store:
         earlier = add_turn(store, "earlier 咖啡")
@@ -235,7 +237,7 @@ def test_an_error_from_below_becomes_one_of_ours_with_its_cause_and_what_to_do(e
     assert caught.value.hint
 
 
-def test_a_locked_database_is_reported_as_in_use(database_path, monkeypatch):
+def test_J1_a_database_that_another_instance_is_writing_is_reported_as_in_use(database_path, monkeypatch):
     monkeypatch.setattr("engine.store.database.BUSY_TIMEOUT_MS", 50)
     with Store.open(database_path) as store, closing(sqlite3.connect(database_path)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -243,7 +245,7 @@ def test_a_locked_database_is_reported_as_in_use(database_path, monkeypatch):
             add_turn(store, "Hi")
 
 
-def test_a_backup_holds_everything_and_is_one_file(filled_path, tmp_path):
+def test_J2_a_backup_holds_everything_and_is_one_file(filled_path, tmp_path):
     target = tmp_path / "backups.db"
     with Store.open(filled_path) as store:
         store.backup(target)
@@ -325,29 +327,39 @@ def test_threads_that_ended_hold_no_files_open(store, say):
 
 
 @posix_only
-def test_no_committed_turn_is_lost_when_the_writer_is_killed(database_path):
+def test_J1_nothing_committed_is_lost_when_the_writer_is_killed_during_a_thousand_random_writes(database_path):
     seed = random.randrange(10**6)
     moments = random.Random(seed)
-    committed: dict[str, str] = {}
-    for kill in range(10):
-        said = write_and_kill(database_path, delay_s=moments.uniform(0, 0.25))
-        committed.update(line.split() for line in said)
+    states: dict[str, str] = {}
+    ratings: dict[str, set[int]] = {}
+    writes = kills = 0
+    while writes < 1000 or kills < 10:
+        said = write_and_kill(database_path, seed + kills, delay_s=moments.uniform(0, 0.8))
+        kills += 1
+        writes += len(said)
+        for turn_id, what, value in map(str.split, said):
+            if what == "state":
+                states[turn_id] = value
+            elif what == "rating":
+                ratings.setdefault(turn_id, set()).add(int(value))
         with Store.open(database_path) as store:
-            assert store.integrity() == "ok", f"seed {seed}, kill {kill}"
-            for turn_id, state in committed.items():
+            assert store.integrity() == "ok", f"seed {seed}, kill {kills}"
+            for turn_id, state in states.items():
                 turn = store.turn(turn_id)
                 # A turn whose end was not reported may still have been committed: the kill fell in between.
                 assert turn.state in ({"answered"} if state == "answered" else {"answered", "interrupted"})
                 assert turn.user_text.startswith("第 ")
+                assert turn.attachments in ((), (keep_writing.FILE,))
                 if turn.state == "answered":
-                    assert turn.answer_text == "answer " * 100
+                    assert turn.answer_text == keep_writing.ANSWER
+            assert all(store.turn(turn_id).rating in (-1, 1) for turn_id in ratings)
             add_turn(store, "The next question works.")
-    assert len(committed) > 10
+    assert ratings, f"seed {seed}"
 
 
-def write_and_kill(database_path: Path, delay_s: float) -> list[str]:
+def write_and_kill(database_path: Path, seed: int, delay_s: float) -> list[str]:
     """The whole lines that the writer printed after its first."""
-    command = [sys.executable, "-m", "tests.engine.store.keep_writing", str(database_path)]
+    command = [sys.executable, "-m", "tests.engine.store.keep_writing", str(database_path), str(seed)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "open\n"

@@ -74,7 +74,7 @@ def test_steps_are_numbered_in_the_order_in_which_they_run():
 
 
 @pytest.mark.parametrize("count", range(len(STEPS) + 1))
-def test_every_older_schema_comes_up_to_todays(tmp_path, count):
+def test_J3_every_older_schema_comes_up_to_todays(tmp_path, count):
     path = tmp_path / "macaron.db"
     at_step(path, count).close()
     with Store.open(path) as store:
@@ -90,7 +90,28 @@ def test_messages_of_an_older_schema_are_kept(tmp_path):
         assert [conversation.title for conversation in store.conversations()] == ["Tea"]
 
 
-def test_a_step_that_fails_leaves_the_schema_before_it(tmp_path):
+@pytest.mark.parametrize("count", range(3, len(STEPS) + 1))
+def test_J3_turns_of_every_older_schema_that_could_be_searched_come_back_whole(tmp_path, count):
+    path = tmp_path / "macaron.db"
+    with closing(at_step(path, count)) as connection:
+        for statement in (
+            "INSERT INTO conversations VALUES ('c-1', 'Tea', 'starter', '2026', '2026', NULL)",
+            "INSERT INTO turns (turn_id, conversation_id, state, created_at) VALUES ('t-1', 'c-1', 'answered', '2026')",
+            "UPDATE conversations SET leaf_turn_id = 't-1'",
+            "INSERT INTO messages VALUES (1, 't-1', 'user', '拿铁?', 'typed', '2026')",
+            "INSERT INTO messages VALUES (2, 't-1', 'assistant', 'Latte.', NULL, '2026')",
+            "INSERT INTO messages_fts (rowid, terms) VALUES (1, '拿铁 铁'), (2, 'latte')",
+        ):
+            connection.execute(statement)
+    with Store.open(path) as store:
+        (turn,) = store.tree("c-1")
+        assert (turn.user_text, turn.answer_text, turn.attachments, turn.rating) == ("拿铁?", "Latte.", (), 0)
+        assert [hit.turn_id for hit in store.search("拿铁")] == ["t-1"]
+        assert store.integrity() == "ok"
+        assert store.repairs == ()
+
+
+def test_J3_a_step_that_fails_leaves_the_schema_before_it(tmp_path):
     failing = Migrations("macaron")
 
     with closing(sqlite3.connect(tmp_path / "macaron.db", isolation_level=None)) as connection:
@@ -110,7 +131,7 @@ def test_a_step_that_fails_leaves_the_schema_before_it(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
-def test_a_migration_killed_at_any_statement_leaves_a_whole_step_and_can_go_on(tmp_path):
+def test_J3_a_migration_killed_at_any_statement_leaves_a_whole_step_and_can_go_on(tmp_path):
     subprocess.run([sys.executable, "-c", KILLED_AT_EVERY_STATEMENT, str(tmp_path)], cwd=ROOT, check=True)
     paths = sorted(tmp_path.glob("???.db"))
     steps_left = []

@@ -9,6 +9,7 @@ from engine.errors import BadText, UnknownName
 from engine.runtime.protocol import AdapterRef, Usage
 from engine.store import Store
 from engine.values import Answer, Epoch, Route, Segment, Timing, Trace
+from tests.engine.store.conftest import add_turn
 
 ANSWER_USAGE = Usage(120, 100, 17, 31.25, 412.0625)
 ROUTE_USAGE = Usage(40, 0, 1, 9.1, 0.3)
@@ -176,7 +177,7 @@ def test_conversations_come_newest_first_in_pages(store, say):
     assert [conversation.turn_count for conversation in listed] == [2, 1, 1, 1, 1]
 
 
-def test_a_conversation_can_be_renamed_to_anything_that_shows(store, say):
+def test_J6_a_conversation_can_be_renamed_to_anything_that_shows(store, say):
     turn = say("Hi")
     store.rename(turn.conversation_id, " Robert'); DROP TABLE turns;--\n咖啡 ")
     assert store.conversation(turn.conversation_id).title == "Robert'); DROP TABLE turns;-- 咖啡"
@@ -246,3 +247,18 @@ def test_text_that_is_not_unicode_does_not_lose_an_answer(store):
     turn = store.open_turn("Hi", conversation_id=None, parent_turn_id=None, profile="starter")
     store.close_turn(Answer(turn.turn_id, "answered", "ab\ud800", None, problem="\udcff"))
     assert (store.turn(turn.turn_id).answer_text, store.turn(turn.turn_id).problem) == ("ab?", "?")
+
+
+def test_J1_turns_keep_their_order_when_the_clock_is_set_back(store, monkeypatch):
+    times = iter(["2026-05-01T12:00:00+00:00", "2026-05-01T12:00:01+00:00"] + ["2020-01-01T00:00:00+00:00"] * 20)
+    monkeypatch.setattr("engine.store.store._now", lambda: next(times))
+    clock = iter([10**18, *range(10**15, 10**15 + 20_000, 1000)])
+    monkeypatch.setattr("engine.store.ids.time.time_ns", lambda: next(clock))
+    first = add_turn(store, "before")
+    second = add_turn(store, "after", first)
+    third = add_turn(store, "later", second)
+    assert third.created_at < first.created_at
+    assert store.tree(first.conversation_id) == store.path(third.turn_id) == (first, second, third)
+    store.select(first.turn_id)
+    assert store.conversation(first.conversation_id).leaf_turn_id == third.turn_id
+    assert store.integrity() == "ok"
