@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from types import FrameType
+from typing import Final
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -36,6 +37,9 @@ from app.paths import Paths
 from app.settings import Settings, load_settings
 from engine.errors import AgentError, UsageProblem
 from engine.runtime import wire
+
+_BODY_BYTES: Final = {"/api/turns": 16 << 20, "/api/call/import_conversation": 128 << 20}
+"""Bodies that may be larger than others: a message with its files, and a conversation of 64 MB written as JSON."""
 
 Report = Callable[[HostAddress, Service], None]
 """What to do once the host listens."""
@@ -95,7 +99,7 @@ def build_app(service: Service, address: HostAddress, keys: Secrets, stop_host: 
 
     api.include_router(native_router(service, address, stop_host))
     api.include_router(openai_router(service))
-    return Gate(api, Policy(address.port), keys.access_of, public={"/health"})
+    return Gate(api, Policy(address.port, body_bytes_by_path=_BODY_BYTES), keys.access_of, public={"/health"})
 
 
 def _lan_server(service: Service, keys: Secrets, where: tuple[str, int]) -> Server:
