@@ -40,6 +40,9 @@ class Untrusted:
 
 Part = Trusted | Untrusted
 
+Content = str | tuple[Part, ...]
+"""What a message says. A bare text is untrusted; parts may hold markup of our own, such as that of a tool call."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChatFormat:
@@ -51,11 +54,11 @@ class ChatFormat:
     has_system_markup: bool = False
     """The vocabulary has Mistral's `[SYSTEM_PROMPT]`."""
 
-    def head(self, system: str = "") -> tuple[Part, ...]:
+    def head(self, system: Content = "") -> tuple[Part, ...]:
         """The beginning of a view. Without a system text none is invented."""
         return self._render("head", system)
 
-    def user(self, text: str, *, first: bool = False, system: str = "") -> tuple[Part, ...]:
+    def user(self, text: Content, *, first: bool = False, system: Content = "") -> tuple[Part, ...]:
         """A message of the user. Families without a system role put `system` in front of the first one."""
         return self._render("user", text, first, system)
 
@@ -67,19 +70,23 @@ class ChatFormat:
         """What follows the model's own tokens once it has answered."""
         return self._render("assistant_close")
 
-    def assistant(self, text: str) -> tuple[Part, ...]:
+    def assistant(self, text: Content) -> tuple[Part, ...]:
         """A complete message of the assistant that lies in the past."""
         return self._render("assistant", text)
 
-    def _render(self, macro: str, *arguments: str | bool) -> tuple[Part, ...]:
+    def tool_result(self, text: Content) -> tuple[Part, ...]:
+        """What a tool gave back, in the one family that has a role for it; the others let the user say it."""
+        return self._render("tool_result", text) if self.family == "llama3" else self.user(text)
+
+    def _render(self, macro: str, *arguments: Content | bool) -> tuple[Part, ...]:
         # Content goes through the renderer as a name that nobody can guess, so it is found again with certainty.
         mark = secrets.token_hex(16)
-        contents: list[str] = []
+        contents: list[tuple[Part, ...]] = []
 
-        def shielded(argument: str | bool) -> str | bool:
+        def shielded(argument: Content | bool) -> str | bool:
             if isinstance(argument, bool):
                 return argument
-            content = argument.strip() if self.family in _STRIPPING else argument
+            content = self._parts_of(argument)
             if not content:
                 return ""
             contents.append(content)
@@ -92,8 +99,14 @@ class ChatFormat:
         )
         rendered = str(getattr(module, macro)(*map(shielded, arguments)))
         pieces = re.split(f"{mark}(\\d+);", rendered)
-        parts = (Untrusted(contents[int(piece)]) if i % 2 else Trusted(piece) for i, piece in enumerate(pieces))
-        return tuple(part for part in parts if part.text)
+        runs = (contents[int(piece)] if i % 2 else (Trusted(piece),) for i, piece in enumerate(pieces))
+        return tuple(part for run in runs for part in run if part.text)
+
+    def _parts_of(self, content: Content) -> tuple[Part, ...]:
+        if isinstance(content, tuple):
+            return content
+        text = content.strip() if self.family in _STRIPPING else content
+        return (Untrusted(text),) if text else ()
 
 
 @cache

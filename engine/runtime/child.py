@@ -27,7 +27,13 @@ from engine.runtime.protocol import (
     Tokens,
 )
 from engine.runtime.quarantine import NO_QUARANTINE, Quarantine
-from engine.runtime.resuming import Resumable, piece_from_plain, value_from_plain, vectors_from_plain
+from engine.runtime.resuming import (
+    Resumable,
+    piece_from_plain,
+    pieces_from_plain,
+    value_from_plain,
+    vectors_from_plain,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +44,8 @@ _RESTARTS: Final = 2
 """How often one call may lose its child before it fails."""
 _CRASHES: Final = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP"})
 _ENCODED_TEXTS: Final = 512
+_ENCODED_CHARACTERS: Final = 8192
+"""Longer texts are encoded again each time, so that what is remembered stays small."""
 
 
 class ChildRuntime:
@@ -118,13 +126,18 @@ class ChildRuntime:
         if (known := self._encoded.get(text)) is not None:
             return known
         tokens = cast(Tokens, self._once({"op": "encode", "text": text}, partial(value_from_plain, Tokens)))
-        if len(self._encoded) >= _ENCODED_TEXTS:
-            self._encoded.pop(next(iter(self._encoded)), None)
-        self._encoded[text] = tokens
+        if len(text) <= _ENCODED_CHARACTERS:
+            if len(self._encoded) >= _ENCODED_TEXTS:
+                self._encoded.pop(next(iter(self._encoded)), None)
+            self._encoded[text] = tokens
         return tokens
 
     def decode(self, tokens: Sequence[int]) -> str:
         return cast(str, self._once({"op": "decode", "tokens": list(tokens)}, partial(value_from_plain, str)))
+
+    def pieces(self, tokens: Sequence[int]) -> tuple[bytes, ...]:
+        """The bytes of each token, which may be parts of a character."""
+        return cast(tuple[bytes, ...], self._once({"op": "pieces", "tokens": list(tokens)}, pieces_from_plain))
 
     def drop(self, cache_key_prefix: str) -> None:
         self._once({"op": "drop", "prefix": cache_key_prefix}, lambda value, _: value)

@@ -39,6 +39,7 @@ class _Child:
             "embed": self._embed,
             "encode": self._encode,
             "decode": self._decode,
+            "pieces": self._pieces,
             "drop": self._drop,
             "views": self._views,
         }
@@ -65,7 +66,7 @@ class _Child:
     def _start(self, message: dict[str, Any]) -> None:
         stop = self._stops[message["id"]] = threading.Event()
         arguments = (message["id"], self._operations[message["op"]], message, stop)
-        if message["op"] in ("encode", "decode"):
+        if message["op"] in ("encode", "decode", "pieces"):
             self._answer(*arguments)  # microseconds, and the host may send many
         else:
             threading.Thread(target=self._answer, args=arguments, daemon=True).start()
@@ -123,6 +124,10 @@ class _Child:
 
     def _decode(self, message: dict[str, Any], stop: threading.Event) -> Iterator[tuple[Any, bytes]]:
         yield self._runtime.decode(message["tokens"]), b""
+
+    def _pieces(self, message: dict[str, Any], stop: threading.Event) -> Iterator[tuple[Any, bytes]]:
+        pieces = self._runtime.pieces(message["tokens"])
+        yield [len(piece) for piece in pieces], b"".join(pieces)
 
     def _drop(self, message: dict[str, Any], stop: threading.Event) -> Iterator[tuple[Any, bytes]]:
         self._runtime.drop(message["prefix"])

@@ -97,6 +97,11 @@ class LlamaRuntime:
         native = self._models().native
         return b"".join(native.piece(token) for token in tokens).decode("utf-8", "replace")
 
+    def pieces(self, tokens: Sequence[int]) -> tuple[bytes, ...]:
+        """The bytes of each token, which may be parts of a character."""
+        native = self._models().native
+        return tuple(native.piece(token) for token in tokens)
+
     def drop(self, cache_key_prefix: str) -> None:
         self._call(lambda stop: self._models().views.drop(cache_key_prefix))
 

@@ -5,12 +5,13 @@ Also turns the plain data of the pipe into pieces and vectors. Pure; knows no pr
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate, pairwise
 from typing import Any, cast
 
 import numpy as np
 
 from engine.runtime import wire
-from engine.runtime.protocol import Finished, Piece, Prefilled, Request, Token, Usage
+from engine.runtime.protocol import Finished, Piece, Prefilled, Request, Token, Tokens, Usage
 
 
 class Resumable:
@@ -84,6 +85,15 @@ def vectors_from_plain(shape: Any, block: bytes) -> Any:
         return np.frombuffer(block, np.float32).reshape(shape).copy()
     except (ValueError, TypeError) as error:
         raise wire.WireError(f"vectors came malformed: {error}") from error
+
+
+def pieces_from_plain(sizes: Any, block: bytes) -> tuple[bytes, ...]:
+    """Byte strings of these sizes, one after the other in `block`."""
+    lengths = wire.from_plain(Tokens, sizes)
+    if min(lengths, default=0) < 0 or sum(lengths) != len(block):
+        raise wire.WireError(f"pieces of {sizes!r:.80} bytes came with {len(block)}")
+    ends = list(accumulate(lengths, initial=0))
+    return tuple(block[start:end] for start, end in pairwise(ends))
 
 
 def piece_from_plain(value: Any) -> Piece:
