@@ -40,7 +40,7 @@ def ask_once(
     opening = (
         open_client(paths, profile, expert=expert, conversation_id=conversation_id)
         if alone
-        else attached(paths, profile)
+        else attached(paths, profile, stays=False)
     )
     with (
         opening as opened,

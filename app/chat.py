@@ -34,7 +34,7 @@ def run_chat(
 
     progress = ProgressLine()
     progress.show(say("loading", detect_language(environment)))
-    with attached(paths, profile) as opened:
+    with attached(paths, profile, stays=True) as opened:
         if conversation_id is not None:
             opened.client.conversation(conversation_id)  # one that there is not is refused before the screen is taken
         progress.clear()

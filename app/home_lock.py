@@ -32,9 +32,8 @@ def hold_home(paths: Paths) -> Iterator[None]:
         raise _not_lockable(paths, "its file system has no locks") from error
     try:
         # Only for the message above; a disk too full for it must not keep anyone from reading their history.
-        with suppress(OSError):
-            with open(holder, "w", encoding="ascii", opener=_private) as file:
-                file.write(str(os.getpid()))
+        with suppress(OSError), open(holder, "w", encoding="ascii", opener=_private) as file:
+            file.write(str(os.getpid()))
         yield
     finally:
         with suppress(OSError):

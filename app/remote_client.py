@@ -14,6 +14,7 @@ from app.host import calls
 from app.host.address import HostAddress
 from app.host.connection import STARTS, HostConnection, HostLost, lost_for_good
 from app.host.starting import ensure_host
+from app.host.watching import HostWatcher, Listener
 from app.paths import Paths
 from engine.errors import AgentError, RuntimeFailed
 from engine.events import (
@@ -54,6 +55,7 @@ class RemoteClient:
         self._lock = threading.Lock()
         self._running: dict[str, str | None] = {}
         """Turns of this client by key, with their id once they have opened."""
+        self._watcher: HostWatcher | None = None
 
     @property
     def address(self) -> HostAddress:
@@ -145,6 +147,10 @@ class RemoteClient:
     def use_profile(self, name: str) -> About:
         return cast(About, self._call("use_profile", name=name))
 
+    def watch(self, listener: Listener | None = None) -> None:
+        """Stay connected, so that the host does not end while this face is open; tell `listener` what happens there."""
+        self._watcher = self._watcher or HostWatcher(self._connection, listener)
+
     def host(self) -> dict[str, Any]:
         """What the host is doing; see `app.host.routes.facts`."""
         return cast(dict[str, Any], self._connection.get("/api/host"))
@@ -156,6 +162,8 @@ class RemoteClient:
 
     def close(self) -> None:
         """Stop this client's turns. The host goes on."""
+        if self._watcher is not None:
+            self._watcher.stop()
         with suppress(AgentError):
             self.stop()
         self._connection.close()

@@ -48,8 +48,10 @@ class Built:
 
 
 @contextmanager
-def attached(paths: Paths, profile_name: str | None) -> Iterator[Opened]:
+def attached(paths: Paths, profile_name: str | None, *, stays: bool) -> Iterator[Opened]:
     """A client of the home's host, which is started when none runs and goes on afterwards.
+
+    `stays`: a face that is open for long, under which the host must not end because nobody has spoken for a while.
 
     Raises: AgentError with the reason why there can be no host.
     """
@@ -58,6 +60,8 @@ def attached(paths: Paths, profile_name: str | None) -> Iterator[Opened]:
     make_home(paths)
     settings = load_settings(paths.settings)
     client = connect(paths, profile=profile_name)
+    if stays:
+        client.watch()
     try:
         yield Opened(client, settings)
     finally:

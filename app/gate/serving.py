@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Final
@@ -66,9 +66,17 @@ def port_of(listener: socket.socket) -> int:
 class Server:
     """One application on sockets that listen already. `run` it here, or have it `running` beside you."""
 
-    def __init__(self, app: ASGIApp, sockets: Sequence[socket.socket], limits: ConnectionLimits | None = None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        sockets: Sequence[socket.socket],
+        limits: ConnectionLimits | None = None,
+        before_stop: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`before_stop` ends the application's own work, so that its streams still tell how that ended."""
         limits = limits or ConnectionLimits()
         self._sockets = list(sockets)
+        self._before_stop = before_stop
         protocol = type("Protocol", (GuardedProtocol,), {"limits": limits})
         self._uvicorn = _Uvicorn(
             uvicorn.Config(
@@ -96,7 +104,7 @@ class Server:
 
     def run(self) -> None:
         """Serve until `stop`, or until the program is told to end. Raises: AgentError when it cannot start."""
-        with _stopped_by_signals(self._uvicorn):
+        with _stopped_by_signals(self.stop):
             try:
                 self._uvicorn.run(sockets=self._sockets)
             except SystemExit as error:  # uvicorn's way of saying so
@@ -107,6 +115,7 @@ class Server:
 
     def stop(self) -> None:
         """End every connection within two seconds, streams included. From any thread, and more than once."""
+        self._before_stop()
         self._uvicorn.should_exit = True
 
     @contextmanager
@@ -151,14 +160,15 @@ class _Uvicorn(uvicorn.Server):
 
 
 @contextmanager
-def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
+def _stopped_by_signals(stop_server: Callable[[], None]) -> Iterator[None]:
     """SIGINT and SIGTERM stop the server; only the main thread can hear them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def stop(number: int, frame: FrameType | None) -> None:
-        server.should_exit = True
+        # Not here: a lock that this thread holds while it is interrupted may be needed.
+        threading.Thread(target=stop_server, name="stop").start()
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -5,7 +5,7 @@ Knows how errors and events are written down, not which calls there are.
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -33,6 +33,7 @@ class HostConnection:
     def __init__(self, paths: Paths, address: HostAddress) -> None:
         self._paths = paths
         self._finding = threading.Lock()
+        self._clients: list[httpx.Client] = []
         self.was_lost = False
         """A host was lost since the user was last told."""
         self._attach(address)
@@ -53,7 +54,7 @@ class HostConnection:
         """POST to this host and no other. Raises: HostLost, AgentError."""
         self._asked(lambda: self._http.post(path, json={}))
 
-    def events(self, method: str, path: str, **options: Any) -> Iterator[tuple[str, Any]]:
+    def events(self, method: str, path: str, **options: Any) -> Generator[tuple[str, Any], None, None]:
         """(name, data) of a stream of server-sent events. Raises: HostLost, and whatever error the host reports."""
         name, data = "", ""
         with self._lines(method, path, options) as lines:
@@ -76,16 +77,19 @@ class HostConnection:
             self._attach(found)  # the same one too: its token may have been rotated
 
     def close(self) -> None:
-        self._http.close()
+        for client in self._clients:
+            client.close()
 
     def _attach(self, address: HostAddress) -> None:
         self._address = address
+        # Earlier ones are kept until the end: another thread may still read from one.
         self._http = httpx.Client(
             base_url=address.url,
             headers={"Authorization": f"Bearer {read_token(address)}"},
             timeout=httpx.Timeout(_SILENCE_S, read=None),
             trust_env=False,
         )
+        self._clients.append(self._http)
 
     def _persistently(self, send: Callable[[], httpx.Response]) -> Any:
         for _ in range(STARTS):
@@ -104,8 +108,6 @@ class HostConnection:
             answer = send()
         except httpx.TransportError as error:
             raise HostLost from error
-        if answer.status_code == 401:  # the token was rotated; it is read again with the address
-            raise HostLost
         _raise_error(answer)
         return answer
 
@@ -128,8 +130,11 @@ def lost_for_good() -> RuntimeFailed:
 
 
 def _raise_error(answer: httpx.Response) -> None:
+    """Raises: HostLost, and whatever error the host reports."""
     if answer.status_code < 400:
         return
+    if answer.status_code == 401:  # the token was rotated; it is read again with the address
+        raise HostLost
     try:
         told = answer.json()["error"]
         error = wire.error_from_plain(told)

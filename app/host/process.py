@@ -74,7 +74,9 @@ def run_host(paths: Paths, options: HostOptions, report: Report) -> None:
         )
         service = Service(paths, store, settings, options.profile)
         stack.callback(service.close)
-        server = Server(build_app(service, address, keys, lambda: server.stop()), [listener])
+        server = Server(
+            build_app(service, address, keys, lambda: server.stop()), [listener], before_stop=service.queue.stop_all
+        )
         stack.enter_context(_ended_by_signals(server.stop))
         if options.lan is not None:
             stack.enter_context(_lan_server(service, keys, options.lan).running())

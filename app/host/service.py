@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 _MANAGEMENT: Final = "management"
 """The lane of calls that change what runs."""
-_PATIENCE_S: Final = 5.0
+_PATIENCE_S: Final = 2.0
 """How long a turn may take to stop in order when the host ends."""
 
 

@@ -73,11 +73,11 @@ def test_counts_and_times_of_a_turn_agree_with_each_other(which: str, request: p
 
 def test_what_was_printed_is_what_was_stored(asked_home: Path, first: Done):
     answer = first.json
-    with open_store(Paths(asked_home)) as store:
-        turn = store.turn(answer["turn_id"])
-    assert (turn.user_text, turn.answer_text, turn.state) == (FRANCE, answer["text"], "answered")
-    assert turn.usage.prompt_tokens == answer["usage"]["prompt_tokens"]
-    assert turn.route is not None and turn.route.expert == answer["route"]["expert"]
+    shown = macaron("history", "show", answer["conversation_id"], "--json", "--home", str(asked_home))
+    turn = shown.json["turns"][0]
+    assert (turn["user_text"], turn["answer_text"], turn["state"]) == (FRANCE, answer["text"], "answered")
+    assert turn["usage"]["prompt_tokens"] == answer["usage"]["prompt_tokens"]
+    assert turn["route"]["expert"] == answer["route"]["expert"]
 
 
 def test_a_second_question_goes_on_in_the_conversation_that_is_named(asked_home: Path, first: Done, second: Done):

@@ -202,7 +202,7 @@ def test_B3_a_path_or_a_file_of_gradio_that_an_event_sends_is_no_file(
         functions = browser.get("/en/config").json()["dependencies"]
         for function in functions:
             for changes in (
-                {"data": [planted for _ in function["inputs"]]},
+                {"data": [planted, *function["inputs"]]},
                 {"event_data": {"text": planted, "conversation": planted, "turn": planted, "files": [planted]}},
                 {"data": [{"path": "http://127.0.0.1:1/", "meta": {"_type": "gradio.FileData"}}]},
             ):
