@@ -10,7 +10,7 @@ from tests.support import adapters, hosting, models, network, requirements
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A home of this test's own, not yet created, in `MACARON_HOME`; children inherit it. Its host ends with the test."""
+    """A home of this test's own, not yet created, in `MACARON_HOME`; children inherit it, and its host ends with it."""
     path = tmp_path / "home"
     monkeypatch.setenv("MACARON_HOME", str(path))
     yield path
