@@ -4,20 +4,23 @@ Pure: values in, lines out. Knows no widget, no colour and no terminal; the chat
 Every text that was not written by us passes `display_text` or `display_line` before it is returned.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
 from engine.runtime.protocol import Usage
-from engine.values import About, Conversation, Route, SearchHit, TurnRecord, TurnState
+from engine.values import About, Conversation, Rating, Route, SearchHit, TurnRecord, TurnState
 from ui.inert import DisplayStream, display_line, display_text
 from ui.strings import TEXTS, say, say_count
+from ui.thinking import Part, word_count
 
 __all__ = [
     "DisplayStream",
     "Status",
     "about_line",
     "advance",
+    "attached_line",
+    "call_line",
     "can_retry",
     "context_line",
     "conversation_line",
@@ -26,12 +29,15 @@ __all__ = [
     "error_lines",
     "hit_line",
     "notice_line",
+    "rating_mark",
     "route_line",
     "state_line",
     "status_of_record",
     "status_parts",
+    "thought_line",
     "tokens_per_second",
     "usage_line",
+    "version_mark",
     "working_line",
     "working_parts",
 ]
@@ -106,6 +112,8 @@ def notice_line(notice: Notice, language: str) -> str:
         return say_count("notice.folded", language, turns)
     if notice.code == "length" and isinstance(notice.values.get("tokens"), int):
         return say("notice.length", language, tokens=notice.values["tokens"])
+    if notice.code == "host_restarted":
+        return say("notice.host_restarted", language)
     code = display_line(notice.code)
     values = ", ".join(f"{display_line(str(key))}={display_line(str(value))}" for key, value in notice.values.items())
     key = "notice.other_values" if values else "notice.other"
@@ -124,6 +132,40 @@ def state_line(state: TurnState, language: str) -> str:
 def can_retry(state: TurnState) -> bool:
     """Whether opening a conversation that ends with this turn should offer to answer it again."""
     return state in ("failed", "interrupted", "running")
+
+
+def attached_line(names: Iterable[str], language: str, *, max_name_cells: int = 40) -> str:
+    """The files that went with a message; empty when there are none."""
+    shown = ", ".join(display_line(name, max_name_cells) for name in names)
+    return say("attached", language, names=shown) if shown else ""
+
+
+def version_mark(place: int, count: int, language: str) -> str:
+    """Which version of a message and its answer this is, such as `2/3`; empty when there is only one."""
+    return say("turn.version", language, place=place, count=count) if count > 1 else ""
+
+
+def rating_mark(rating: Rating, language: str) -> str:
+    """What the user thinks of an answer; empty when they have not said."""
+    if rating == 0:
+        return ""
+    return say("turn.thumb_up" if rating > 0 else "turn.thumb_down", language)
+
+
+def thought_line(part: Part, seconds: float | None, language: str) -> str:
+    """What stands for a thought: how long it took where that is known, and how much it is."""
+    words = say_count("thought.words", language, word_count(part.text))
+    if not part.is_closed:
+        return say("thought.open", language, words=words)
+    if seconds is None:
+        return say("thought.over", language, words=words)
+    return say("thought.timed", language, words=words, seconds=round(seconds))
+
+
+def call_line(part: Part, language: str) -> str:
+    """What stands for the call of a tool: its name."""
+    name = display_line(part.tool_name)
+    return say("call.named", language, name=name) if name else say("call.unnamed", language)
 
 
 def conversation_line(conversation: Conversation, language: str, *, max_title_cells: int = 48) -> str:
@@ -149,7 +191,9 @@ class Status:
     """What the status line knows. Events move it on; see `advance`."""
 
     phase: str = ""
-    """opening, routing, preparing, summarising or writing while a turn runs; empty between turns."""
+    """waiting, opening, routing, preparing, summarising or writing while a turn runs; empty between turns."""
+    ahead: int = 0
+    """Turns that are served before this one, while it waits."""
     reading: Reading | None = None
     """The latest progress of the prompt in this phase."""
     route: Route | None = None
@@ -178,6 +222,9 @@ def advance(status: Status, event: TurnEvent) -> Status:
                 usage=event.usage if event.usage.prompt_tokens else status.usage,
                 context_tokens=event.context_tokens or status.context_tokens,
             )
+        case Notice(code="waiting", values=values):
+            ahead = values.get("ahead")
+            return replace(status, phase="waiting", ahead=ahead if isinstance(ahead, int) else 0)
         case Notice():
             return status
 
@@ -191,6 +238,8 @@ def status_of_record(record: TurnRecord, context_tokens: int | None) -> Status:
 def working_line(status: Status, seconds: float, language: str) -> str:
     """What a running turn is doing and how far it is, such as `reading 1,234 of 4,000 tokens`."""
     line = say(f"phase.{status.phase}", language)
+    if status.phase == "waiting" and status.ahead > 0:
+        line = say("phase.waiting_behind", language, count=status.ahead)
     if status.reading is not None and status.reading.total > 0:
         progress = say("progress.reading", language, done=f"{status.reading.done:,}", total=f"{status.reading.total:,}")
         within = say("progress.within", language, phase=line, progress=progress)
@@ -204,13 +253,13 @@ def working_line(status: Status, seconds: float, language: str) -> str:
 def working_parts(status: Status, pinned: str | None, seconds: float, language: str) -> tuple[str, ...]:
     """The status line while a turn runs: what it does, and who answers as soon as that is known."""
     line = working_line(status, seconds, language)
-    if status.phase not in ("opening", "routing") and status.route is not None:
+    if status.phase not in ("waiting", "opening", "routing") and status.route is not None:
         return line, route_line(status.route, language)
     return (line, _pin_line(pinned, language)) if pinned is not None else (line,)
 
 
-def status_parts(status: Status, pinned: str | None, language: str) -> tuple[str, ...]:
-    """The status line between turns, most important part first."""
+def status_parts(status: Status, pinned: str | None, language: str, *, also: Iterable[str] = ()) -> tuple[str, ...]:
+    """The status line between turns, most important part first. `also` stands behind who answers."""
     if status.route is not None:
         first = route_line(status.route, language)
     elif pinned is None:
@@ -220,7 +269,7 @@ def status_parts(status: Status, pinned: str | None, language: str) -> tuple[str
     pin = _pin_line(pinned, language) if pinned is not None else ""
     if status.route is not None and status.route.reason == "pinned" and status.route.expert == pinned:
         pin = ""
-    parts = [first, pin]
+    parts = [first, pin, *also]
     if status.usage is not None:
         used = status.usage.prompt_tokens + status.usage.completion_tokens
         parts.append(context_line(used, status.context_tokens, language))

@@ -9,7 +9,19 @@ from typing import Any
 from engine.errors import AgentError
 from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
 from engine.runtime.protocol import Usage
-from engine.values import About, Conversation, Provenance, Route, SearchHit, Timing, TurnRecord, TurnState
+from engine.values import (
+    About,
+    Attachment,
+    Conversation,
+    ConversationCopy,
+    Provenance,
+    Rating,
+    Route,
+    SearchHit,
+    Timing,
+    TurnRecord,
+    TurnState,
+)
 
 GATE_TIMEOUT_S = 20.0
 ROUTE = Route("L2", "best", {"L0": -4.0, "L1": -5.0, "L2": -2.2, "L3": -6.5})
@@ -61,6 +73,9 @@ class Call:
     turn_id: str | None = None
     expert: str | None = None
     provenance: Provenance | None = None
+    attachments: tuple[Attachment, ...] = ()
+    value: object = None
+    """The rating, or the offset of a list."""
 
 
 @dataclass
@@ -68,8 +83,8 @@ class ScriptedClient:
     scripts: list[Script] = field(default_factory=list)
     stored: dict[str, list[TurnRecord]] = field(default_factory=dict)
     """Conversation → the turns of its branch in use."""
-    branches: dict[str, list[TurnRecord]] = field(default_factory=dict)
-    """Turn → the branch that `select` puts in use."""
+    others: list[TurnRecord] = field(default_factory=list)
+    """Turns of branches that are not in use, oldest first."""
     hits: dict[str, list[SearchHit]] = field(default_factory=dict)
     """Query → what is found."""
     calls: list[Call] = field(default_factory=list)
@@ -77,6 +92,11 @@ class ScriptedClient:
         default_factory=lambda: About("A small base", "CPU, 1 thread (a processor)", "there is no GPU")
     )
     known_experts: Sequence[tuple[str, str]] = (("L0", "talk"), ("L1", "act"), ("L2", "code"), ("L3", "interfaces"))
+    known_profiles: Sequence[tuple[str, str]] = (("starter", "Small"), ("tall", "Large"))
+    titles: dict[str, str] = field(default_factory=dict)
+    """Conversation → the title it was given."""
+    profile_gate: Gate | None = None
+    """Holds every change of the profile until the test opens it."""
     management_error: AgentError | None = None
     """Raised by every call that is not a turn."""
     idle_gate: Gate | None = None
@@ -86,6 +106,11 @@ class ScriptedClient:
         self._stopped = Flag()
         self._turn = Lock()
         self._turn_count = 0
+        self._turns = [record for path in self.stored.values() for record in path]
+        """Of all branches of all conversations, oldest first."""
+        kept = {record.turn_id for record in self._turns}
+        self._turns.extend(record for record in self.others if record.turn_id not in kept)
+        self._turns.sort(key=lambda record: record.created_at)
 
     def will(self, *steps: "str | Gate | Reading | Notice", **script: Any) -> None:
         """Prepare the next turn."""
@@ -93,6 +118,10 @@ class ScriptedClient:
 
     def names(self) -> list[str]:
         return [call.name for call in self.calls]
+
+    def last(self, name: str) -> Call:
+        """The newest call of this name."""
+        return next(call for call in reversed(self.calls) if call.name == name)
 
     def ask(
         self,
@@ -102,23 +131,28 @@ class ScriptedClient:
         parent_turn_id: str | None = None,
         expert: str | None = None,
         provenance: Provenance = "typed",
+        attachments: Sequence[Attachment] = (),
     ) -> Generator[TurnEvent, None, None]:
-        self.calls.append(Call("ask", text, conversation_id, parent_turn_id, expert, provenance))
+        self.calls.append(
+            Call("ask", text, conversation_id, parent_turn_id, expert, provenance, attachments=tuple(attachments))
+        )
         conversation_id = conversation_id or f"c{len(self.stored) + 1}"
-        path = self.stored.setdefault(conversation_id, [])
-        yield from self._play(text, conversation_id, path)
+        before = self.stored.setdefault(conversation_id, [])
+        if parent_turn_id is not None:
+            before = self._path_to(parent_turn_id)
+        yield from self._play(text, conversation_id, before, tuple(attachments))
 
     def regenerate(self, turn_id: str, *, expert: str | None = None) -> Generator[TurnEvent, None, None]:
         self.calls.append(Call("regenerate", turn_id=turn_id, expert=expert))
-        conversation_id, path, old = self._find(turn_id)
-        yield from self._play(old.user_text, conversation_id, path[: path.index(old)])
+        old = self._find(turn_id)
+        yield from self._play(old.user_text, old.conversation_id, self._path_to(old.parent_turn_id), old.attachments)
 
     def edit(
         self, turn_id: str, text: str, *, expert: str | None = None, provenance: Provenance = "typed"
     ) -> Generator[TurnEvent, None, None]:
         self.calls.append(Call("edit", text, turn_id=turn_id, expert=expert, provenance=provenance))
-        conversation_id, path, old = self._find(turn_id)
-        yield from self._play(text, conversation_id, path[: path.index(old)])
+        old = self._find(turn_id)
+        yield from self._play(text, old.conversation_id, self._path_to(old.parent_turn_id), old.attachments)
 
     def stop(self) -> None:
         self.calls.append(Call("stop"))
@@ -138,42 +172,115 @@ class ScriptedClient:
         self._manage("experts")
         return self.known_experts
 
+    def profiles(self) -> Sequence[tuple[str, str]]:
+        self._manage("profiles")
+        return self.known_profiles
+
+    def use_profile(self, name: str) -> About:
+        self._manage("use_profile", text=name)
+        if self.profile_gate is not None:
+            self.profile_gate.wait(Flag())
+        self.what_answers = replace(self.what_answers, base=f"The base of {name}", profile=name)
+        return self.what_answers
+
     def conversations(self, *, limit: int = 50, offset: int = 0) -> Sequence[Conversation]:
-        self._manage("conversations")
-        return [conversation(key, path) for key, path in self.stored.items()][offset : offset + limit]
+        self._manage("conversations", value=offset)
+        return [self._conversation(key) for key in self.stored][offset : offset + limit]
+
+    def conversation(self, conversation_id: str) -> Conversation:
+        self._manage("conversation")
+        return self._conversation(conversation_id)
 
     def path(self, conversation_id: str) -> Sequence[TurnRecord]:
         self._manage("path")
         return list(self.stored[conversation_id])
 
+    def tree(self, conversation_id: str) -> Sequence[TurnRecord]:
+        self._manage("tree")
+        return self._all_of(conversation_id)
+
     def siblings(self, turn_id: str) -> Sequence[TurnRecord]:
-        return [self._find(turn_id)[2]]
+        self._manage("siblings")
+        record = self._find(turn_id)
+        return [
+            other for other in self._all_of(record.conversation_id) if other.parent_turn_id == record.parent_turn_id
+        ]
 
     def select(self, turn_id: str) -> None:
-        self._manage("select")
-        branch = self.branches[turn_id]
-        self.stored[branch[0].conversation_id] = branch
+        self._manage("select", turn_id=turn_id)
+        record = self._find(turn_id)
+        branch = self._path_to(turn_id)
+        while children := [other for other in self._turns if other.parent_turn_id == branch[-1].turn_id]:
+            branch.append(children[-1])
+        self.stored[record.conversation_id] = branch
 
     def search(self, query: str, *, limit: int = 20) -> Sequence[SearchHit]:
-        self._manage("search")
+        self._manage("search", text=query)
         return self.hits.get(query, [])[:limit]
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        self._manage("rename", text=title, conversation_id=conversation_id)
+        self.titles[conversation_id] = title
+
+    def rate(self, turn_id: str, rating: Rating) -> None:
+        self._manage("rate", turn_id=turn_id, value=rating)
+        self._put(replace(self._find(turn_id), rating=rating))
+
+    def export_conversation(self, conversation_id: str) -> ConversationCopy:
+        self._manage("export_conversation", conversation_id=conversation_id)
+        return ConversationCopy(self._conversation(conversation_id), tuple(self._all_of(conversation_id)))
+
+    def import_conversation(self, copy: ConversationCopy) -> bool:
+        self._manage("import_conversation", conversation_id=copy.conversation.conversation_id)
+        conversation_id = copy.conversation.conversation_id
+        if conversation_id in self.stored:
+            return False
+        self._turns.extend(replace(record, provenance="imported") for record in copy.turns)
+        leaf = copy.conversation.leaf_turn_id
+        self.stored[conversation_id] = self._path_to(leaf)
+        self.titles[conversation_id] = copy.conversation.title
+        return True
 
     def close(self) -> None:
         self.calls.append(Call("close"))
 
-    def _manage(self, name: str) -> None:
-        self.calls.append(Call(name))
+    def _manage(self, name: str, **given: Any) -> None:
+        self.calls.append(Call(name, **given))
         if self.management_error is not None:
             raise self.management_error
 
-    def _find(self, turn_id: str) -> tuple[str, list[TurnRecord], TurnRecord]:
-        for conversation_id, path in self.stored.items():
-            for record in path:
-                if record.turn_id == turn_id:
-                    return conversation_id, path, record
+    def _conversation(self, conversation_id: str) -> Conversation:
+        shown = conversation(conversation_id, self.stored[conversation_id])
+        return replace(shown, title=self.titles.get(conversation_id, shown.title))
+
+    def _all_of(self, conversation_id: str) -> list[TurnRecord]:
+        return [record for record in self._turns if record.conversation_id == conversation_id]
+
+    def _find(self, turn_id: str) -> TurnRecord:
+        for record in self._turns:
+            if record.turn_id == turn_id:
+                return record
         raise AssertionError(f"no turn {turn_id}")
 
-    def _play(self, text: str, conversation_id: str, before: list[TurnRecord]) -> Generator[TurnEvent, None, None]:
+    def _path_to(self, turn_id: str | None) -> list[TurnRecord]:
+        """The turns down to this one; none for None."""
+        path: list[TurnRecord] = []
+        while turn_id is not None:
+            record = self._find(turn_id)
+            path.insert(0, record)
+            turn_id = record.parent_turn_id
+        return path
+
+    def _put(self, changed: TurnRecord) -> None:
+        """Replace a stored turn by another state of itself."""
+        for records in (self._turns, *self.stored.values()):
+            for position, record in enumerate(records):
+                if record.turn_id == changed.turn_id:
+                    records[position] = changed
+
+    def _play(
+        self, text: str, conversation_id: str, before: list[TurnRecord], attachments: tuple[Attachment, ...]
+    ) -> Generator[TurnEvent, None, None]:
         """One turn of the script; its record is stored as the new end of `before`."""
         with self._turn:
             script = self.scripts.pop(0) if self.scripts else Script(("An answer.",))
@@ -183,13 +290,13 @@ class ScriptedClient:
             if script.refused is not None:
                 raise script.refused
             self._turn_count += 1
-            record = turn(f"t{self._turn_count}", conversation_id, text, before[-1].turn_id if before else None)
-            closed = None
+            parent_turn_id = before[-1].turn_id if before else None
+            record = turn(f"t{self._turn_count}", conversation_id, text, parent_turn_id, attachments=attachments)
+            self._turns.append(replace(record, state="running"))
+            self.stored[conversation_id] = [*before, self._turns[-1]]
             for event in self._events(script, record):
-                closed = event if isinstance(event, TurnClosed) else None
-                if closed is not None:
-                    answered = replace(record, state=closed.state, answer_text=closed.text, route=closed.route)
-                    self.stored[conversation_id] = [*before, answered]
+                if isinstance(event, TurnClosed):
+                    self._put(replace(record, state=event.state, answer_text=event.text, route=event.route))
                 yield event
 
     def _events(self, script: Script, record: TurnRecord) -> Generator[TurnEvent, None, None]:
@@ -200,6 +307,7 @@ class ScriptedClient:
             conversation_id=record.conversation_id,
             parent_turn_id=record.parent_turn_id,
             user_text=record.user_text,
+            attachments=tuple(attachment.name for attachment in record.attachments),
         )
         if script.route is not None:
             number += 1
@@ -253,6 +361,8 @@ def turn(
     problem: str = "",
     hint: str = "",
     provenance: Provenance = "typed",
+    attachments: tuple[Attachment, ...] = (),
+    rating: Rating = 0,
 ) -> TurnRecord:
     return TurnRecord(
         turn_id=turn_id,
@@ -267,6 +377,8 @@ def turn(
         usage=USAGE,
         problem=problem,
         hint=hint,
+        attachments=attachments,
+        rating=rating,
     )
 
 

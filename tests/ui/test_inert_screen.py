@@ -81,7 +81,7 @@ async def test_titles_and_search_results_are_plain_text(monkeypatch: pytest.Monk
     hostile = f"\x1b[2J{MARKUP}\nsecond"
     client = ScriptedClient(hits={"x": [SearchHit("c", "t", "user", hostile, hostile, hostile)]})
     listed = Conversation("c", hostile, "starter", hostile, hostile, None, 1)
-    monkeypatch.setattr(client, "conversations", lambda: [listed])
+    monkeypatch.setattr(client, "conversations", lambda **_: [listed])
     async with run(ChatApp(client), columns=120) as pilot:
         await pilot.press("ctrl+l")
         await wait_for_text(pilot, "[@click=app.quit]click")

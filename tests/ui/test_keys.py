@@ -24,8 +24,9 @@ from tests.ui.scripted import Gate, ScriptedClient, turn
 from ui.strings import say
 from ui.terminal.app import ChatApp
 from ui.terminal.commands import COMMANDS
+from ui.terminal.help import HelpScreen
 from ui.terminal.history import HistoryScreen
-from ui.terminal.overlays import ExpertsScreen, HelpScreen
+from ui.terminal.overlays import ExpertsScreen
 from ui.terminal.transcript import TURNS_AT_ONCE
 
 SCREENS = {"ctrl+l": HistoryScreen, "ctrl+t": ExpertsScreen, "f1": HelpScreen, "ctrl+p": CommandPalette}
@@ -40,7 +41,7 @@ def library() -> ScriptedClient:
             "tea": [first, turn("a3", "tea", "and water?", "a1", answer_text="Boil it.")],
             "cats": [turn("b1", "cats", "what do cats eat?", answer_text="Meat.")],
         },
-        branches={"a2": [first, coffee]},
+        others=[coffee],
         hits={"coffee": [SearchHit("tea", "a2", "user", "green tea?", "and coffee?", "2026-03-04T05:06:07Z")]},
     )
 
@@ -129,7 +130,7 @@ async def test_quitting_does_not_wait_for_ever() -> None:
 
 async def test_the_palette_names_every_command_and_runs_it() -> None:
     client = ScriptedClient()
-    async with run(ChatApp(client), columns=100, rows=40) as pilot:
+    async with run(ChatApp(client), columns=100, rows=60) as pilot:
         await pilot.press("ctrl+p")
         await wait_for_text(pilot, say("command.new", "en"))
         text = shown(pilot.app)
@@ -141,7 +142,7 @@ async def test_the_palette_names_every_command_and_runs_it() -> None:
 
 
 async def test_the_palette_reads_chinese() -> None:
-    async with run(ChatApp(ScriptedClient(), language="zh"), columns=100, rows=40) as pilot:
+    async with run(ChatApp(ScriptedClient(), language="zh"), columns=100, rows=60) as pilot:
         await pilot.press("ctrl+p")
         await wait_for_text(pilot, "开始新对话")
 
@@ -149,9 +150,9 @@ async def test_the_palette_reads_chinese() -> None:
 async def test_the_palette_switches_between_light_and_dark() -> None:
     async with run(ChatApp(ScriptedClient())) as pilot:
         await pilot.press("ctrl+p")
-        await wait_for_text(pilot, "Start a new conversation")
+        await wait_for_text(pilot, "Answer the message again")
         await type_text(pilot, "light and dark")
-        await wait_for(pilot, lambda: "Start a new conversation" not in shown(pilot.app))
+        await wait_for(pilot, lambda: "Answer the message again" not in shown(pilot.app))
         await pilot.press("enter")
         await wait_for(pilot, lambda: pilot.app.theme == "macaron-light")
 
@@ -163,13 +164,15 @@ async def test_help_explains_the_keys_of_the_screen_it_was_opened_from() -> None
         await pilot.press("escape", "ctrl+l")
         await wait_for_text(pilot, "green tea?")
         await pilot.press("f1")
-        await wait_for_text(pilot, "choose a conversation")
+        await wait_for_text(pilot, "continue the conversation")
         assert "Shift+Enter" not in shown(pilot.app)
 
 
 async def test_help_lists_every_command() -> None:
     async with run(ChatApp(ScriptedClient()), columns=80, rows=40) as pilot:
         await send(pilot, "/help")
+        await wait_for(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
+        await pilot.press("end")
         await wait_for_text(pilot, "/quit")
         text = shown(pilot.app)
         assert [command.name for command in COMMANDS if command.usage not in text] == []
@@ -180,8 +183,16 @@ async def test_an_unknown_command_names_the_known_ones_and_sends_nothing() -> No
     async with run(ChatApp(client), columns=120, rows=24) as pilot:
         await send(pilot, "/nosuch thing")
         await wait_for_text(pilot, "There is no command /nosuch.")
-        assert "/new, /expert, /history, /regenerate, /edit, /help, /quit" in shown(pilot.app)
+        assert "/new, /expert, /history, /regenerate, /edit," in shown(pilot.app)
         assert composer_of(pilot).text == "/nosuch thing"
+        assert client.calls == []
+
+
+async def test_a_command_that_was_mistyped_is_told_the_nearest() -> None:
+    client = ScriptedClient()
+    async with run(ChatApp(client), columns=120, rows=24) as pilot:
+        await send(pilot, "/exprot json")
+        await wait_for_text(pilot, "There is no command /exprot. Did you mean /export?")
         assert client.calls == []
 
 
@@ -191,8 +202,8 @@ async def test_a_note_takes_the_place_of_the_one_before() -> None:
         await wait_until_ready(pilot)
         await send(pilot, "/nosuch")
         await wait_for_text(pilot, "There is no command /nosuch.")
-        await send(pilot, "/neither")
-        await wait_for_text(pilot, "There is no command /neither.")
+        await send(pilot, "/qqq")
+        await wait_for_text(pilot, "There is no command /qqq.")
         text = shown(pilot.app)
         assert "There is no command /nosuch." not in text
         assert "hello" in text and "An answer." in text
@@ -344,7 +355,7 @@ async def test_a_last_turn_that_did_not_end_can_be_retried(state: TurnState) -> 
         assert "Problem: It broke." in shown(pilot.app)
         await pilot.press("ctrl+r")
         await wait_for_text(pilot, "An answer.")
-        assert (client.calls[-1].name, client.calls[-1].turn_id) == ("regenerate", "x1")
+        assert client.last("regenerate").turn_id == "x1"
         await wait_until_ready(pilot)
         assert len(turns_of(pilot)) == 1
 
@@ -385,6 +396,6 @@ async def test_a_conversation_is_not_left_while_it_is_being_answered() -> None:
         await wait_for_text(pilot, "Press Esc to stop it first")
         assert pilot.app.screen is chat_of(pilot).chat
         assert "one" in shown(pilot.app)
-        assert client.names() == ["path", "ask"]
+        assert client.names() == ["path", "tree", "ask"]
         rest.open()
         await wait_until_ready(pilot)

@@ -34,11 +34,11 @@ def test_texts_of_the_palette_hold_no_markup() -> None:
 
 def test_a_text_is_filled_in_the_language_that_is_asked_for() -> None:
     assert say("expert.unknown", "en", name="L9", known="L0") == "There is no expert L9. Experts: L0."
-    assert say("quit.how", "zh") == "按 Ctrl+Q 退出。"
+    assert say("quit.how", "zh", quit="Ctrl+Q") == "按 Ctrl+Q 退出。"
 
 
 def test_a_language_we_do_not_have_reads_english() -> None:
-    assert say("quit.how", "fr") == "Press Ctrl+Q to quit."
+    assert say("copied", "fr") == "Copied."
 
 
 @pytest.mark.parametrize(

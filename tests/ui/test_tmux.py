@@ -14,7 +14,7 @@ import pytest
 from app.opening import open_store
 from app.paths import Paths
 from engine.values import Answer, Route
-from tests.app.running import environment, macaron
+from tests.app.running import ROOT, environment, macaron
 
 pytestmark = pytest.mark.model
 
@@ -56,6 +56,12 @@ class Terminal:
     def modes(self) -> str:
         """Whether the alternate screen, mouse reports and the cursor are on, each 0 or 1."""
         return self._run("display-message", "-p", "#{alternate_on} #{mouse_any_flag} #{cursor_flag}").strip()
+
+    def title(self) -> str:
+        return self._run("display-message", "-p", "#{pane_title}").strip()
+
+    def cursor_column(self) -> int:
+        return int(self._run("display-message", "-p", "#{cursor_x}"))
 
     def wait_for(self, is_true: Callable[[str], object], timeout_s: float) -> str:
         """The first screen of which `is_true`. Raises: AssertionError with the last one when there was none in time."""
@@ -167,3 +173,58 @@ def test_the_newest_conversation_is_continued_on_chinese_screens(terminal: Termi
     terminal.press("C-q")
     terminal.wait_for_text("ended with 0", START_TIMEOUT_S)
     assert terminal.modes() == "0 0 1"
+
+
+def test_a_file_goes_with_a_chinese_message_and_its_versions_are_stepped_through(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    (tmp_path / "笔记.txt").write_text("周一：买牛奶。\n周二：喝咖啡。\n", encoding="utf-8")
+    terminal.type(f"export PYTHONPATH={shlex.quote(str(ROOT))}; cd {shlex.quote(str(tmp_path))}")
+    terminal.press("Enter")
+    before = terminal.title()
+    start_chat(terminal, "--language", "zh")
+    terminal.wait_for_text("就绪", START_TIMEOUT_S)
+    assert terminal.title() == "Macaron Tall"
+
+    terminal.type("a中b文")
+    terminal.wait_for_text("│ a中b文 ", ECHO_TIMEOUT_S)
+    column = terminal.cursor_column()
+    for key, width in (("Left", 2), ("Left", 1), ("Left", 2)):
+        terminal.press(key)
+        column -= width
+        terminal.wait_for(lambda _, expected=column: terminal.cursor_column() == expected, ECHO_TIMEOUT_S)
+    terminal.press("End")
+    for _ in range(4):
+        terminal.press("BSpace")
+    terminal.wait_for_text("│ 输入消息", ECHO_TIMEOUT_S)
+
+    terminal.type("周一买什么？看@笔")
+    terminal.wait_for(lambda screen: "\n 笔记.txt\n" in screen, ECHO_TIMEOUT_S)
+    terminal.press("Tab")
+    terminal.wait_for_text("将随消息附上：笔记.txt", ECHO_TIMEOUT_S)
+    terminal.press("Enter")
+    screen = terminal.wait_for_text("词元/秒", ANSWER_TIMEOUT_S)
+    assert "\n   周一买什么？看@笔记.txt\n   附件：笔记.txt\n" in screen
+
+    terminal.press("C-r")
+    terminal.wait_for_text("· 2/2", ANSWER_TIMEOUT_S)
+    terminal.press("M-Left")
+    terminal.wait_for_text("· 1/2", ECHO_TIMEOUT_S)
+    terminal.press("C-b")
+    terminal.wait_for(lambda screen: "● 周一买什么？" in screen and "○ 周一买什么？" in screen, ECHO_TIMEOUT_S)
+    terminal.press("Escape")
+    # Otherwise both keys would arrive together, as one that no keyboard has.
+    terminal.wait_for(lambda screen: "分支：" not in screen, ECHO_TIMEOUT_S)
+    terminal.press("M-Up")
+    terminal.wait_for_text("▌你", ECHO_TIMEOUT_S)
+    terminal.type("+")
+    terminal.wait_for_text("赞（+1）", ECHO_TIMEOUT_S)
+
+    terminal.press("C-q")
+    terminal.wait_for_text("ended with 0", START_TIMEOUT_S)
+    assert terminal.title() == before
+    (listed,) = macaron("history", "list", "--json").json
+    (turn,) = macaron("history", "show", listed["conversation_id"], "--json").json["turns"]
+    assert turn["user_text"] == "周一买什么？看@笔记.txt"
+    assert [attachment["name"] for attachment in turn["attachments"]] == ["笔记.txt"]
+    assert turn["rating"] == 1

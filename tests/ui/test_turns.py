@@ -19,7 +19,7 @@ from tests.ui.driving import (
     wait_until_ready,
 )
 from tests.ui.scripted import Gate, ScriptedClient, notice, reading
-from ui.terminal import chat
+from ui.terminal import talking
 from ui.terminal.answer import AnswerMarkdown
 from ui.terminal.app import ChatApp
 from ui.terminal.status import StatusLine
@@ -161,7 +161,7 @@ async def test_a_failed_turn_shows_problem_and_hint_and_the_chat_goes_on() -> No
         assert "Ctrl+R" in text
         await pilot.press("ctrl+r")
         await wait_for_text(pilot, "An answer.")
-        assert client.calls[-1].turn_id == "t1"
+        assert client.last("regenerate").turn_id == "t1"
 
 
 async def test_a_refused_message_comes_back_to_the_composer_with_the_reason() -> None:
@@ -259,14 +259,14 @@ async def test_editing_puts_the_last_message_in_the_composer_and_sends_a_sibling
         await wait_until_ready(pilot)
         await pilot.press("ctrl+e")
         assert composer_of(pilot).text == "cats"
-        await wait_for_text(pilot, "Editing your last message")
+        await wait_for_text(pilot, "Editing your message")
         await pilot.press("backspace", "backspace", "backspace", "backspace", *"dogs", "enter")
         await wait_for_text(pilot, "about dogs")
         await wait_until_ready(pilot)
-        edit = client.calls[-1]
-        assert (edit.name, edit.text, edit.turn_id) == ("edit", "dogs", "t1")
+        edit = client.last("edit")
+        assert (edit.text, edit.turn_id) == ("dogs", "t1")
         assert [view.user_text for view in turns_of(pilot)] == ["dogs"]
-        assert "Editing your last message" not in shown(pilot.app)
+        assert "Editing your message" not in shown(pilot.app)
 
 
 async def test_escape_leaves_editing_and_brings_the_draft_back() -> None:
@@ -314,7 +314,7 @@ async def test_a_new_conversation_begins_empty_with_the_welcome() -> None:
 
 
 async def test_the_agent_may_work_on_its_own_once_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat, "IDLE_AFTER_S", 0.05)
+    monkeypatch.setattr(talking, "IDLE_AFTER_S", 0.05)
     client = ScriptedClient()
     async with run(ChatApp(client)) as pilot:
         await send(pilot, "hi")
@@ -322,7 +322,7 @@ async def test_the_agent_may_work_on_its_own_once_nobody_waits(monkeypatch: pyte
 
 
 async def test_a_new_turn_does_not_wait_for_the_idle_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat, "IDLE_AFTER_S", 0.05)
+    monkeypatch.setattr(talking, "IDLE_AFTER_S", 0.05)
     idle_work = Gate()
     client = ScriptedClient(idle_gate=idle_work)
     async with run(ChatApp(client)) as pilot:
@@ -336,7 +336,7 @@ async def test_a_new_turn_does_not_wait_for_the_idle_work(monkeypatch: pytest.Mo
 
 
 async def test_a_failure_of_the_idle_work_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat, "IDLE_AFTER_S", 0.05)
+    monkeypatch.setattr(talking, "IDLE_AFTER_S", 0.05)
     client = ScriptedClient(idle_error=RuntimeFailed("The engine went away.", "Try again."))
     async with run(ChatApp(client)) as pilot:
         await send(pilot, "hi")
@@ -345,7 +345,7 @@ async def test_a_failure_of_the_idle_work_is_shown(monkeypatch: pytest.MonkeyPat
 
 
 async def test_no_idle_work_is_asked_for_while_the_next_turn_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat, "IDLE_AFTER_S", 0.3)
+    monkeypatch.setattr(talking, "IDLE_AFTER_S", 0.3)
     client, rest = ScriptedClient(), Gate()
     client.will("one")
     client.will("two", rest)

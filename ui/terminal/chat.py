@@ -1,123 +1,90 @@
-"""The chat: one conversation, a composer and a status line over one Client.
+"""The chat: one conversation, a prompt and a status line over one Client. Here: its keys and its commands.
 
-Holds no state of truth: what it shows comes from events and from the client's stored path. One turn runs at a time, in
-a thread of its own; everything else here runs on the screen's own thread and never waits for a model.
+Holds no state of truth: what it shows comes from events and from what the client has stored.
 """
 
-import asyncio
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
 from functools import partial
-from threading import Event as Flag
-from time import monotonic
-from typing import ClassVar
+from pathlib import Path
+from typing import ClassVar, Final
 
 from textual import work
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.screen import Screen
-from textual.timer import Timer
+from textual.binding import BindingType
 
 from engine.errors import AgentError
-from engine.events import Notice, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
-from engine.values import About, Provenance, TurnRecord
+from engine.values import Rating
+from ui.attaching import attach
 from ui.client import Client
-from ui.present import (
-    Status,
-    about_line,
-    advance,
-    display_line,
-    error_lines,
-    notice_line,
-    status_of_record,
-    status_parts,
-    working_parts,
-)
-from ui.strings import say
+from ui.present import display_line, display_text
+from ui.terminal.answering import MAX_NAME_CELLS, AnsweringScreen
+from ui.terminal.apart import apart
+from ui.terminal.base import STATUS_EVERY_S, ChatOptions
 from ui.terminal.commands import KNOWN_NAMES, ForModel, Typed, Unknown, parse
-from ui.terminal.composer import Composer, PromptBox
-from ui.terminal.history import Chosen, HistoryScreen
-from ui.terminal.overlays import ExpertsScreen
-from ui.terminal.status import KeysLine, StatusLine
-from ui.terminal.transcript import Transcript, TurnView
-from ui.terminal.turns import IdleFailed, TurnOver, TurnProgress, pump
+from ui.terminal.composer import Composer
+from ui.terminal.exporting import MAX_PATH_CELLS, parse_wish, write_export
+from ui.terminal.history import Chosen
+from ui.terminal.keys import binding
+from ui.terminal.overlays import TitleScreen
+from ui.terminal.palette import DARK, LIGHT
+from ui.terminal.prompt import PromptBox
+from ui.thinking import answer_text
 
-IDLE_AFTER_S = 1.5
-"""How long nobody must have wanted anything before the agent may do its own work."""
-STATUS_EVERY_S = 0.5
-
-
-@dataclass(slots=True)
-class RunningTurn:
-    """What the screen knows of the turn that runs."""
-
-    view: TurnView | None
-    """None until a regeneration has opened."""
-    sent_text: str
-    """What goes back to the composer if the turn is refused."""
-    edited_turn_id: str | None = None
-    started_at: float = field(default_factory=monotonic)
-    stop_wanted: Flag = field(default_factory=Flag)
-    opened: bool = False
+RATINGS: Final[dict[str, Rating]] = {"up": 1, "down": -1, "none": 0}
+OF_THE_APP: Final = ("help", "quit")
 
 
-class ChatScreen(Screen[None]):
+class ChatScreen(AnsweringScreen):
     AUTO_FOCUS = "#composer"
-    # Priority, because the composer would otherwise take some of these keys for moving its cursor.
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+n", "new", "New conversation", priority=True, id="chat.new"),
-        Binding("ctrl+r", "regenerate", "Answer again", priority=True, id="chat.regenerate"),
-        Binding("ctrl+l", "history", "History", priority=True, id="chat.history"),
-        Binding("ctrl+e", "edit", "Edit last message", priority=True, id="chat.edit"),
-        Binding("ctrl+t", "expert", "Pin an expert", priority=True, id="chat.expert"),
-        Binding("pageup", "page(-1)", "Scroll up", priority=True, id="chat.page_up"),
-        Binding("pagedown", "page(1)", "Scroll down", priority=True, id="chat.page_down"),
+        binding("chat.new", "new"),
+        binding("chat.regenerate", "regenerate"),
+        binding("chat.history", "history"),
+        binding("chat.edit", "edit"),
+        binding("chat.expert", "expert"),
+        binding("chat.tree", "tree"),
+        binding("chat.thoughts", "thoughts"),
+        binding("chat.previous_turn", "select(-1)"),
+        binding("chat.next_turn", "select(1)"),
+        binding("chat.previous_version", "version(-1)"),
+        binding("chat.next_version", "version(1)"),
+        binding("chat.page_up", "page(-1)"),
+        binding("chat.page_down", "page(1)"),
     ]
-    help_topic = "chat"
 
-    def __init__(self, client: Client, language: str, conversation_id: str | None, expert: str | None) -> None:
-        super().__init__()
-        self._client = client
-        self._language = language
-        self.conversation_id = conversation_id
-        self.pinned = expert
-        self.running: RunningTurn | None = None
-        self.idling = False
-        self._status = Status()
-        self._prompts: list[str] = []
-        self._idle_timer: Timer | None = None
-        self._about = About("", "", "")
-
-        self._transcript = Transcript(language)
-        self._prompt = PromptBox(language)
-        self.composer = self._prompt.composer
-        self._status_line = StatusLine()
-        self._keys = KeysLine()
-
-    def compose(self) -> ComposeResult:
-        yield self._transcript
-        yield self._prompt
-        yield self._status_line
-        yield self._keys
+    def __init__(self, client: Client, options: ChatOptions) -> None:
+        super().__init__(client, options)
+        self._with_argument: Mapping[str, Callable[[str], object]] = {
+            "expert": self.action_expert,
+            "history": self.action_history,
+            "rename": self.action_rename,
+            "export": self.action_export,
+            "attach": self.action_attach,
+            "thumb": self.action_thumb,
+            "profile": self.action_profile,
+            "theme": self.action_theme,
+        }
 
     async def on_mount(self) -> None:
         self.set_interval(STATUS_EVERY_S, self._tick)
-        self._about = await asyncio.to_thread(self._client.about)
         if self.conversation_id is None:
             await self._welcome()
         else:
             self._open(Chosen(self.conversation_id))
+        if self._notices:
+            await self._transcript.note("\n".join(self._notices))
+        self._learn_what_answers()
         self._refresh()
 
     # What the user submits.
 
     async def on_composer_submitted(self, message: Composer.Submitted) -> None:
-        meant = parse(message.text)
-        match meant:
+        match parse(message.text):
             case ForModel(text=""):
                 return
-            case Unknown(name=name):
-                await self._note("command.unknown", name=display_line(name, 40), known=KNOWN_NAMES)
+            case Unknown(name=name, nearest=""):
+                await self.note("command.unknown", name=display_line(name, MAX_NAME_CELLS), known=KNOWN_NAMES)
+            case Unknown(name=name, nearest=nearest):
+                await self.note("command.nearest", name=display_line(name, MAX_NAME_CELLS), nearest=nearest)
             case Typed(command=command, argument=argument):
                 self.composer.put("")
                 await self.carry_out(command.action, argument)
@@ -126,284 +93,146 @@ class ChatScreen(Screen[None]):
 
     async def carry_out(self, action: str, argument: str = "") -> None:
         """Run the action of a command, typed or chosen from the palette."""
-        if action == "expert":
-            self.action_expert(argument)
-        elif action == "history":
-            self.action_history(argument)
-        elif action in ("help", "quit"):
+        if action in OF_THE_APP:
             await self.app.run_action(action)
+        elif action in self._with_argument:
+            self._with_argument[action](argument)
         else:
             await self.run_action(action)
 
-    async def _send(self, text: str, provenance: Provenance) -> None:
-        if self._refuse_while_busy():
-            return
-        turn_id, expert = self._prompt.editing_turn_id, self.pinned
-        self._prompt.clear()
-        view = await self._transcript.begin(text)
-        running = RunningTurn(view, text, edited_turn_id=turn_id)
-        begin = (
-            partial(self._client.ask, text, conversation_id=self.conversation_id)
-            if turn_id is None
-            else partial(self._client.edit, turn_id, text)
-        )
-        self._start(running, lambda: begin(expert=expert, provenance=provenance))
+    def on_descendant_focus(self) -> None:
+        self._refresh()
 
-    # Actions; the palette and the slash commands name them too.
+    def on_prompt_box_changed(self, message: PromptBox.Changed) -> None:
+        self._refresh()
 
-    async def action_new(self) -> None:
-        if self._refuse_while_busy():
-            return
-        await self._switch_to(None, [])
-        await self._welcome()
-
-    def action_regenerate(self) -> None:
-        if self._refuse_while_busy():
-            return
-        last = self._last_turn()
-        if last is None or last.turn_id is None:
-            self.say_briefly("nothing.regenerate")
-            return
-        turn_id, expert = last.turn_id, self.pinned
-        self._start(RunningTurn(None, ""), lambda: self._client.regenerate(turn_id, expert=expert))
+    # Actions on a message and its answer: of the selected turn, or of the last.
 
     def action_edit(self) -> None:
         if self._refuse_while_busy():
             return
-        last = self._last_turn()
-        if last is None or last.turn_id is None:
-            self.say_briefly("nothing.edit")
+        target = self._target("nothing.edit")
+        if target is not None:
+            turn_id, view = target
+            self._prompt.edit(turn_id, view.user_text, view.attachments)
+            self._refresh()
+
+    def action_copy(self) -> None:
+        target = self._target("nothing.copy")
+        if target is None:
             return
-        self._prompt.edit(last.turn_id, last.user_text)
-        self._refresh()
+        text = display_text(answer_text(target[1].answer_text))
+        if text:
+            self.app.copy_to_clipboard(text)
+        self.say_briefly("copied" if text else "nothing.copy")
 
-    def action_history(self, words: str = "") -> None:
-        if not self._refuse_while_busy():
-            self.app.push_screen(HistoryScreen(self._client, self._language, words), self._history_closed)
-
-    def _history_closed(self, chosen: Chosen | None) -> None:
-        if chosen is not None:
-            self._open(chosen)
-
-    @work(exclusive=True, group="experts")
-    async def action_expert(self, name: str = "") -> None:
-        """Pin `name`, go back to choosing with "auto", or ask which when there is no name."""
+    @work(group="rate")
+    async def action_thumb(self, name: str, takes_back: bool = False) -> None:
+        """Rate an answer "up", "down" or "none". `takes_back`: the same rating twice is none."""
+        rating = RATINGS.get(name.lower())
+        if rating is None:
+            self.say_briefly("thumb.usage")
+            return
+        target = self._target("nothing.rate")
+        if target is None:
+            return
+        turn_id, view = target
+        rating = 0 if takes_back and view.rating == rating else rating
         try:
-            experts = await asyncio.to_thread(self._client.experts)
+            await apart(partial(self._client.rate, turn_id, rating))
         except AgentError as error:
-            await self._show_error(error)
+            await self.show_error(error)
             return
-        known = {expert.lower(): expert for expert, _ in experts}
-        if not name:
-            self.app.push_screen(ExpertsScreen(experts, self.pinned, self._language), self._expert_chosen)
-        elif name.lower() == "auto":
-            self._expert_chosen("")
-        elif name.lower() in known:
-            self._expert_chosen(known[name.lower()])
-        else:
-            names = ", ".join(display_line(expert) for expert in known.values())
-            await self._note("expert.unknown", name=display_line(name, 40), known=names)
+        view.show_rating(rating)
 
-    def _expert_chosen(self, expert: str | None) -> None:
-        if expert is None:
-            return
-        self.pinned = expert or None
-        if expert:
-            self.say_briefly("expert.pinned", expert=display_line(expert))
+    def action_thoughts(self) -> None:
+        self._transcript.toggle_details(self.selected)
+
+    # Actions on the conversation.
+
+    def action_rename(self, title: str = "") -> None:
+        if self.conversation_id is None:
+            self.say_briefly("nothing.conversation")
+        elif title:
+            self._rename(title)
         else:
-            self.say_briefly("expert.unpinned")
-        self._refresh()
+            self._ask_for_title()
+
+    @work(exclusive=True, group="rename")
+    async def _ask_for_title(self) -> None:
+        try:
+            conversation = await apart(partial(self._client.conversation, str(self.conversation_id)))
+        except AgentError as error:
+            await self.show_error(error)
+            return
+        title = await self.app.push_screen_wait(TitleScreen(conversation.title, self._language))
+        if title is not None:
+            self._rename(title)
+
+    @work(group="rename")
+    async def _rename(self, title: str) -> None:
+        try:
+            await apart(partial(self._client.rename, str(self.conversation_id), title))
+        except AgentError as error:
+            await self.show_error(error)
+            return
+        self.say_briefly("renamed", title=display_line(title, MAX_NAME_CELLS))
+
+    @work(exclusive=True, group="export")
+    async def action_export(self, argument: str = "") -> None:
+        """Write the conversation to a file of the folder in use, or to the one that is named."""
+        if self.conversation_id is None:
+            self.say_briefly("nothing.conversation")
+            return
+        conversation_id, wish = self.conversation_id, parse_wish(argument)
+
+        def export() -> Path:
+            return write_export(self._client.export_conversation(conversation_id), wish, self._folder, self._language)
+
+        try:
+            path = await apart(export)
+        except AgentError as error:
+            await self.show_error(error)
+            return
+        await self.note("export.done", path=display_line(str(path), MAX_PATH_CELLS))
+
+    @work(exclusive=True, group="attach")
+    async def action_attach(self, name: str = "") -> None:
+        """Let a text file go with the next message; "none" takes all of them back."""
+        if not name:
+            await self.note("attach.usage")
+            return
+        if name.lower() == "none":
+            self.say_briefly("attach.none")
+            self._prompt.set_attached(())
+            return
+        path = self._folder / Path(name).expanduser()
+        try:
+            self._prompt.attach(await apart(partial(attach, path, self._language)))
+        except AgentError as error:
+            await self.show_error(error)
+
+    # The screen.
+
+    def action_theme(self, name: str = "") -> None:
+        """Dark, light, or the other one."""
+        themes = {"": LIGHT if self.app.theme == DARK.name else DARK, "dark": DARK, "light": LIGHT}
+        theme = themes.get(name.lower())
+        if theme is None:
+            self.say_briefly("theme.usage")
+        else:
+            self.app.theme = theme.name
 
     def action_page(self, direction: int) -> None:
         self._transcript.page(direction)
 
-    def stop_turn(self) -> bool:
-        """Ask the running turn to stop; False when none runs or it was asked before."""
-        running = self.running
-        if running is None or running.stop_wanted.is_set():
-            return False
-        running.stop_wanted.set()
-        self._ask_client_to_stop()
-        self._refresh()
-        return True
-
-    def stop_everything(self) -> None:
-        """Before quitting: neither a turn nor the agent's own work should hold the program up."""
-        if not self.stop_turn() and self.idling:
-            self._ask_client_to_stop()
-
-    def _ask_client_to_stop(self) -> None:
-        try:
-            self._client.stop()
-        except AgentError as error:
-            self.call_later(self._show_error, error)
-
-    def cancel_editing(self) -> None:
-        self._prompt.cancel_editing()
-        self._refresh()
-
-    # A turn, from start to end.
-
-    def _start(self, running: RunningTurn, begin: Callable[[], Generator[TurnEvent, None, None]]) -> None:
-        if self._idle_timer is not None:
-            self._idle_timer.stop()
-        self.running = running
-        self._status = replace(self._status, phase="opening", reading=None)
-        self._refresh()
-        self._run_turn(begin, running.stop_wanted)
-
-    @work(thread=True, exclusive=True, group="turn")
-    def _run_turn(self, begin: Callable[[], Generator[TurnEvent, None, None]], stop_wanted: Flag) -> None:
-        pump(self._client, begin, self.post_message, stop_wanted, self._language)
-
-    async def on_turn_progress(self, message: TurnProgress) -> None:
-        running, event = self.running, message.event
-        if running is None:
+    def step_back(self) -> None:
+        """Esc with nothing running: close the innermost thing that is open in the chat."""
+        if self._prompt.close_offers():
             return
-        if isinstance(event, TurnOpened):
-            await self._turn_opened(running, event)
-        view = running.view
-        if view is not None:
-            match event:
-                case RouteChosen(route=route):
-                    view.show_route(route)
-                case Notice():
-                    await view.note(notice_line(event, self._language))
-                case TextDelta(text=text):
-                    await view.write(text)
-                case TurnClosed():
-                    await view.finish(event)
-        self._status = advance(self._status, event)
-        self._refresh()
-
-    async def _turn_opened(self, running: RunningTurn, event: TurnOpened) -> None:
-        running.opened = True
-        self.conversation_id = event.conversation_id
-        if running.view is None:
-            running.view = await self._transcript.begin(event.user_text)
-        running.view.turn_id = event.turn_id
-        if running.sent_text:
-            self._prompts.append(running.sent_text)
-            self.composer.remember(self._prompts)
-        await self._transcript.keep_through(event.parent_turn_id, running.view)
-
-    async def on_turn_over(self, message: TurnOver) -> None:
-        running, self.running = self.running, None
-        self._status = replace(self._status, phase="", reading=None)
-        if running is not None:
-            if not running.opened:
-                await self._take_back(running)
-            if message.error is not None:
-                await self._show_error(message.error)
-            if running.opened:
-                self._idle_timer = self.set_timer(IDLE_AFTER_S, self._become_idle)
-        self._refresh()
-
-    async def _take_back(self, running: RunningTurn) -> None:
-        """The turn was refused before anything was stored: its text belongs to the user again."""
-        if running.view is not None:
-            await running.view.remove()
-        if running.sent_text and not self.composer.text:
-            if running.edited_turn_id is not None:
-                self._prompt.edit(running.edited_turn_id, running.sent_text)
-            else:
-                self.composer.put(running.sent_text)
-
-    def _become_idle(self) -> None:
-        if self.running is None and not self.idling:
-            self._idle()
-
-    @work(thread=True, exclusive=True, group="idle")
-    def _idle(self) -> None:
-        self.idling = True
-        try:
-            self._client.idle()
-        except AgentError as error:
-            self.post_message(IdleFailed(error))
-        finally:
-            self.idling = False
-
-    async def on_idle_failed(self, message: IdleFailed) -> None:
-        await self._show_error(message.error)
-
-    # Conversations.
-
-    @work(exclusive=True, group="open")
-    async def _open(self, chosen: Chosen) -> None:
-        """Show a stored conversation, on the branch of the turn that was looked for."""
-        try:
-            path = await asyncio.to_thread(self._client.path, chosen.conversation_id)
-            if chosen.turn_id is not None and chosen.turn_id not in [record.turn_id for record in path]:
-                await asyncio.to_thread(self._client.select, chosen.turn_id)
-                path = await asyncio.to_thread(self._client.path, chosen.conversation_id)
-        except AgentError as error:
-            if self.conversation_id == chosen.conversation_id:
-                self.conversation_id = None
-            await self._show_error(error)
+        if self.selected is not None:
+            self.composer.focus()
             return
-        if self._refuse_while_busy():
-            return
-        await self._switch_to(chosen.conversation_id, path)
-        await self._transcript.open(path, chosen.turn_id)
-
-    async def _switch_to(self, conversation_id: str | None, path: Sequence[TurnRecord]) -> None:
-        """Forget the conversation on screen but its draft, and take on the other's."""
-        self._prompt.switch(self.conversation_id, conversation_id)
-        self.conversation_id = conversation_id
-        self._prompts = [record.user_text for record in path]
-        self.composer.remember(self._prompts)
-        for record in path:
-            if record.provenance != "typed":
-                self.composer.pasted.remember(record.user_text)
-        limit = self._status.context_tokens
-        self._status = status_of_record(path[-1], limit) if path else Status(context_tokens=limit)
-        await self._transcript.clear()
+        self._prompt.cancel_aim()
+        self.clear_selection()
         self._refresh()
-
-    def _last_turn(self) -> TurnView | None:
-        turns = self._transcript.turns
-        return turns[-1] if turns else None
-
-    # What is said.
-
-    def say_briefly(self, key: str, **values: object) -> None:
-        """One line in the place of the keys, for a moment."""
-        self._keys.show_briefly(say(key, self._language, **values))
-
-    def _refuse_while_busy(self) -> bool:
-        if self.running is not None:
-            self.say_briefly("busy")
-        return self.running is not None
-
-    async def _welcome(self) -> None:
-        await self._transcript.welcome(about_line(self._about, self._language))
-        if self._about.notices:
-            await self._transcript.note("\n".join(map(display_line, self._about.notices)))
-
-    async def _note(self, key: str, **values: object) -> None:
-        await self._transcript.note(say(key, self._language, **values))
-
-    async def _show_error(self, error: AgentError) -> None:
-        await self._transcript.note("\n".join(error_lines(error.problem, error.hint, self._language)), failed=True)
-
-    def _tick(self) -> None:
-        if self.running is not None:
-            self._refresh()
-
-    def _refresh(self) -> None:
-        """Bring the status line and the line of keys up to date."""
-        self._keys.show_keys(say(f"keys.{self._mode()}", self._language))
-        running = self.running
-        # A turn that has closed has no phase, although its thread may need another moment.
-        if running is None or not self._status.phase:
-            self._status_line.show(status_parts(self._status, self.pinned, self._language))
-            return
-        parts = working_parts(self._status, self.pinned, monotonic() - running.started_at, self._language)
-        if running.stop_wanted.is_set():
-            parts = (say("phase.stopping", self._language), *parts[1:])
-        self._status_line.show(parts)
-
-    def _mode(self) -> str:
-        if self.running is not None:
-            return "running"
-        return "ready" if self._prompt.editing_turn_id is None else "editing"

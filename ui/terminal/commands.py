@@ -4,6 +4,11 @@ Pure. Knows no widget; `action` is the name of the chat's action that carries a 
 """
 
 from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+LIKE_ENOUGH: Final = 0.6
+"""How alike a word and the name of a command must be for the name to be suggested, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +18,8 @@ class Command:
     action: str
     argument: str = ""
     """How an argument is written in the help; empty when there is none."""
+    alias: str = ""
+    """Another name that is understood, with the slash."""
 
     @property
     def help_key(self) -> str:
@@ -28,12 +35,22 @@ COMMANDS = (
     Command("/new", "new"),
     Command("/expert", "expert", "L2 | auto"),
     Command("/history", "history", "words"),
-    Command("/regenerate", "regenerate"),
+    Command("/regenerate", "regenerate", alias="/retry"),
     Command("/edit", "edit"),
+    Command("/branch", "branch"),
+    Command("/tree", "tree"),
+    Command("/rename", "rename", "title"),
+    Command("/export", "export", "[json] [file]"),
+    Command("/attach", "attach", "file | none"),
+    Command("/thumb", "thumb", "up | down | none"),
+    Command("/copy", "copy"),
+    Command("/profile", "profile", "name"),
+    Command("/theme", "theme", "dark | light"),
     Command("/help", "help"),
     Command("/quit", "quit"),
 )
 KNOWN_NAMES = ", ".join(command.name for command in COMMANDS)
+_BY_NAME: Final = {name: command for command in COMMANDS for name in (command.name, command.alias) if name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +73,8 @@ class Unknown:
     """A slash and a word that is no command."""
 
     name: str
+    nearest: str = ""
+    """The name of the command that was probably meant; empty when none is like it."""
 
 
 def parse(line: str) -> ForModel | Typed | Unknown:
@@ -67,7 +86,21 @@ def parse(line: str) -> ForModel | Typed | Unknown:
     if text.startswith("//"):
         return ForModel(text[1:])
     name, _, argument = text.partition(" ")
-    for command in COMMANDS:
-        if command.name == name.lower():
-            return Typed(command, argument.strip())
-    return Unknown(name.split("\n", 1)[0])
+    command = _BY_NAME.get(name.lower())
+    if command is not None:
+        return Typed(command, argument.strip())
+    name = name.split("\n", 1)[0]
+    like = get_close_matches(name.lower(), _BY_NAME, n=1, cutoff=LIKE_ENOUGH)
+    return Unknown(name, like[0] if like else "")
+
+
+def beginning_with(text: str) -> tuple[Command, ...]:
+    """The commands whose names begin with a text that is a slash and part of a word; an exact name needs no offer."""
+    if not text.startswith("/") or text.startswith("//") or len(text.split()) != 1 or text != text.strip():
+        return ()
+    typed = text.lower()
+    return tuple(
+        command
+        for command in COMMANDS
+        if typed != command.name and typed in (command.name[: len(typed)], command.alias)
+    )

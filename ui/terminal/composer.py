@@ -1,21 +1,16 @@
-"""Where the user writes. Knows no client: it says what was submitted.
-
-The composer keeps earlier prompts to come back to; the box around it keeps drafts, and which turn is being edited.
-"""
+"""The field that the user writes in. Knows no client: it says what was submitted, and what is being completed."""
 
 from typing import ClassVar
 
 from textual import events
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.binding import BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 
 from engine.values import Provenance
 from ui.present import display_text
-from ui.strings import say
-from ui.terminal.line import Line
+from ui.terminal.keys import binding
+from ui.terminal.offers import Offer, OfferList
 from ui.terminal.pasting import PastedText
 
 
@@ -23,7 +18,8 @@ class Composer(TextArea):
     """Enter submits, Ctrl+J and Shift+Enter start a new line. A paste is only ever text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+j,shift+enter", "newline", "New line", show=False, id="composer.newline"),
+        binding("composer.newline", "newline"),
+        binding("composer.complete", "complete"),
     ]
 
     class Submitted(Message):
@@ -32,7 +28,10 @@ class Composer(TextArea):
             self.text = text
             self.provenance = provenance
 
-    def __init__(self, placeholder: str) -> None:
+    class EmptyDeleted(Message):
+        """Backspace in an empty prompt."""
+
+    def __init__(self, placeholder: str, offers: OfferList) -> None:
         super().__init__(
             id="composer",
             soft_wrap=True,
@@ -43,6 +42,7 @@ class Composer(TextArea):
         )
         self.pasted = PastedText()
         """What the user did not type; the chat adds what it finds in the history."""
+        self._offers = offers
         self._prompts: list[str] = []
         self._recalled: int | None = None
         """Index of the prompt on show; None while the user's own text is."""
@@ -62,6 +62,9 @@ class Composer(TextArea):
         if event.key == "enter":
             event.stop()
             event.prevent_default()
+            if self._offers.was_moved and self._offers.chosen is not None:
+                self.take(self._offers.chosen)
+                return
             self.post_message(self.Submitted(self.text, self.pasted.provenance(self.text)))
             return
         await super()._on_key(event)
@@ -84,20 +87,49 @@ class Composer(TextArea):
         self.insert("\n")
         self.scroll_cursor_visible()
 
+    def action_complete(self) -> None:
+        if self._offers.chosen is not None:
+            self.take(self._offers.chosen)
+
+    def take(self, offer: Offer) -> None:
+        """Put what was chosen in the place of what was typed of it."""
+        row, column = self.cursor_location
+        self.replace(offer.text, (row, column - offer.replaced), (row, column), maintain_selection_offset=False)
+
+    @property
+    def before_cursor(self) -> str:
+        """The line of the cursor up to it."""
+        row, column = self.cursor_location
+        return self.document[row][:column]
+
+    def action_delete_left(self) -> None:
+        if not self.text:
+            self.post_message(self.EmptyDeleted())
+            return
+        super().action_delete_left()
+
     def action_cursor_up(self, select: bool = False) -> None:
-        if not select and self._prompts and (not self.text or self._shows_recalled()):
+        if self._offers.offers:
+            self._offers.move(-1)
+            return
+        if not select and self._prompts and (not self.text or self.shows_recalled):
             index = len(self._prompts) if self._recalled is None else self._recalled
             self._recall(max(0, index - 1))
             return
         super().action_cursor_up(select)
 
     def action_cursor_down(self, select: bool = False) -> None:
-        if not select and self._recalled is not None and self._shows_recalled():
+        if self._offers.offers:
+            self._offers.move(1)
+            return
+        if not select and self._recalled is not None and self.shows_recalled:
             self._recall(self._recalled + 1)
             return
         super().action_cursor_down(select)
 
-    def _shows_recalled(self) -> bool:
+    @property
+    def shows_recalled(self) -> bool:
+        """Whether an earlier prompt stands here as it was."""
         return self._recalled is not None and self.text == self._prompts[self._recalled]
 
     def _recall(self, index: int) -> None:
@@ -107,46 +139,3 @@ class Composer(TextArea):
             return
         self.put(self._prompts[index])
         self._recalled = index
-
-
-class PromptBox(Vertical):
-    """The composer, and above it a line while an earlier message is being edited."""
-
-    def __init__(self, language: str) -> None:
-        super().__init__(id="prompt")
-        self.composer = Composer(say("composer.placeholder", language))
-        self.editing_turn_id: str | None = None
-        """The turn whose message is being edited; None while a new one is written."""
-        self._editing_line = Line(say("composer.editing", language), classes="editing")
-        self._editing_line.display = False
-        self._draft_before_edit = ""
-        self._drafts: dict[str | None, str] = {}
-
-    def compose(self) -> ComposeResult:
-        yield self._editing_line
-        yield self.composer
-
-    def edit(self, turn_id: str, text: str) -> None:
-        """Put an earlier message in the composer; what stood there comes back afterwards."""
-        if self.editing_turn_id is None:
-            self._draft_before_edit = self.composer.text
-        self.editing_turn_id = turn_id
-        self._editing_line.display = True
-        self.composer.put(text)
-        self.composer.focus()
-
-    def cancel_editing(self) -> None:
-        if self.editing_turn_id is not None:
-            self.clear()
-
-    def clear(self) -> None:
-        """After sending, or when an edit is given up: back to the draft from before the edit."""
-        self.composer.put(self._draft_before_edit)
-        self.editing_turn_id, self._draft_before_edit = None, ""
-        self._editing_line.display = False
-
-    def switch(self, left_conversation_id: str | None, entered_conversation_id: str | None) -> None:
-        """Keep the draft of one conversation and bring back that of another."""
-        self.cancel_editing()
-        self._drafts[left_conversation_id] = self.composer.text
-        self.composer.put(self._drafts.pop(entered_conversation_id, ""))

@@ -1,71 +1,104 @@
-"""What opens above the chat: the list of experts and the help. Esc closes either."""
+"""What opens above the chat: lists to choose from, a line to fill in, and the help. Esc closes each."""
 
 from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from ui.present import display_line
 from ui.strings import say
-from ui.terminal.commands import COMMANDS
+from ui.terminal.keys import Keymap, foot
 from ui.terminal.line import Line
 
 MAX_PURPOSE_CELLS = 160
 """Two lines of the list. A longer purpose is for the router, not for a person who chooses."""
 
+MAX_TITLE_CHARACTERS = 200
 
-class ExpertsScreen(ModalScreen[str | None]):
-    """Choose who answers. Dismissed with an expert, with "" for the automatic choice, or with None."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", id="experts.close")]
+class ChoiceScreen(ModalScreen[str | None]):
+    """Choose one of a few things. Dismissed with its name, or with None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close")]
+
+    def __init__(
+        self, title_key: str, choices: Sequence[tuple[str, str]], current: str, take_key: str, language: str
+    ) -> None:
+        """`choices` are (name, line) pairs; the line of `current` is marked."""
+        super().__init__()
+        self._heading = say(title_key, language)
+        self._names = [name for name, _ in choices]
+        self._current = self._names.index(current) if current in self._names else None
+        self._lines = [
+            say("choice.marked", language, line=line) if place == self._current else line
+            for place, (_, line) in enumerate(choices)
+        ]
+        self._keys = foot((("↑ ↓", "foot.choose"), ("Enter", take_key), ("Esc", "foot.close")), Keymap({}), language)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="panel short"):
+            yield Line(self._heading, classes="title")
+            yield OptionList(*(Option(Content(line)) for line in self._lines), markup=False)
+            yield Line(self._keys, classes="keys")
+
+    def on_mount(self) -> None:
+        self.query_one(OptionList).highlighted = self._current or 0
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._names[event.option_index])
+
+
+def _described(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(name, f"{display_line(name)} · {display_line(what, MAX_PURPOSE_CELLS)}") for name, what in pairs]
+
+
+class ExpertsScreen(ChoiceScreen):
+    """Choose who answers; "" is the automatic choice."""
+
     help_topic = "experts"
 
     def __init__(self, experts: Sequence[tuple[str, str]], pinned: str | None, language: str) -> None:
+        choices = [("", say("experts.auto", language)), *_described(experts)]
+        super().__init__("experts.title", choices, pinned or "", "foot.pin", language)
+
+
+class ProfilesScreen(ChoiceScreen):
+    """Choose the profile that answers."""
+
+    help_topic = "profiles"
+
+    def __init__(self, profiles: Sequence[tuple[str, str]], current: str, language: str) -> None:
+        super().__init__("profiles.title", _described(profiles), current, "foot.use", language)
+
+
+class TitleScreen(ModalScreen[str | None]):
+    """Write the title of a conversation. Dismissed with it, or with None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close")]
+
+    def __init__(self, title: str, language: str) -> None:
         super().__init__()
-        self._choices = ["", *(expert for expert, _ in experts)]
-        self._current = self._choices.index(pinned) if pinned in self._choices else 0
-        lines = [say("experts.auto", language)]
-        for expert, purpose in experts:
-            lines.append(f"{display_line(expert)} · {display_line(purpose, MAX_PURPOSE_CELLS)}")
-        lines[self._current] = say("experts.marked", language, line=lines[self._current])
-        self._lines = lines
+        # A title comes from a message, which may come from anywhere.
+        self._heading = display_line(title)
         self._language = language
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="panel"):
-            yield Line(say("experts.title", self._language), classes="title")
-            yield OptionList(*(Option(Content(line)) for line in self._lines), markup=False)
-            yield Line(say("experts.keys", self._language), classes="keys")
+        with Vertical(classes="panel short"):
+            yield Line(say("rename.title", self._language), classes="title")
+            yield Input(self._heading, max_length=MAX_TITLE_CHARACTERS, select_on_focus=False)
+            yield Line("", id="title-note", classes="failed")
+            yield Line(
+                foot((("Enter", "foot.save"), ("Esc", "foot.close")), Keymap({}), self._language), classes="keys"
+            )
 
-    def on_mount(self) -> None:
-        self.query_one(OptionList).highlighted = self._current
-
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._choices[event.option_index])
-
-
-class HelpScreen(ModalScreen[None]):
-    """The keys of the screen it was opened from, then every command."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", id="help.close")]
-
-    def __init__(self, topic: str, language: str) -> None:
-        super().__init__()
-        self._topic = topic
-        self._language = language
-
-    def compose(self) -> ComposeResult:
-        commands = "\n".join(f"{command.usage:<21}{say(command.help_key, self._language)}" for command in COMMANDS)
-        with Vertical(classes="panel"):
-            yield Line(say("help.title", self._language), classes="title")
-            with VerticalScroll():
-                yield Line(say(f"help.{self._topic}", self._language))
-                yield Line("\n" + say("help.commands", self._language), classes="title")
-                yield Line(commands)
-            yield Line(say("help.close", self._language), classes="keys")
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        if event.value.strip():
+            self.dismiss(event.value.strip())
+        else:
+            self.query_one("#title-note", Line).show(say("rename.empty", self._language))

@@ -1,80 +1,20 @@
 """The conversation on screen: turns, notes and the welcome. Knows no client; the chat tells it what to show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 
-from engine.events import TurnClosed
-from engine.values import Route, TurnRecord, TurnState
-from ui.present import can_retry, display_text, error_lines, route_line, state_line
+from engine.values import TurnRecord
+from ui.branches import Position
 from ui.strings import say, say_count
-from ui.terminal.answer import AnswerMarkdown
+from ui.terminal.keys import Keymap
 from ui.terminal.line import Line
+from ui.terminal.turn_view import TurnView
 
 TURNS_AT_ONCE = 30
 """Turns drawn when a conversation is opened, and added whenever the user reaches the top of them."""
-
-
-class TurnView(Vertical):
-    """One turn: what the user wrote, the expert, the answer, and how it ended."""
-
-    def __init__(self, user_text: str, language: str, *, turn_id: str | None = None, answer_text: str = "") -> None:
-        super().__init__()
-        self.turn_id = turn_id
-        self.user_text = user_text
-        self._language = language
-        self._author = Line("", classes="author")
-        self._answer = AnswerMarkdown(answer_text, language)
-        self._notes = Vertical(classes="notes")
-        self._end = Line("", classes="end")
-        self._author.display = self._end.display = False
-
-    @classmethod
-    def of_record(cls, record: TurnRecord, language: str) -> "TurnView":
-        """A stored turn. What follows from its state is shown once it is mounted."""
-        view = cls(record.user_text, language, turn_id=record.turn_id, answer_text=record.answer_text)
-        if record.route is not None:
-            view.show_route(record.route)
-        view.show_end(record.state, record.answer_text, record.problem, record.hint)
-        return view
-
-    def compose(self) -> ComposeResult:
-        yield Line(say("you", self._language), classes="author you")
-        yield Line(display_text(self.user_text), classes="question")
-        yield self._author
-        yield self._notes
-        yield self._answer
-        yield self._end
-
-    def show_route(self, route: Route) -> None:
-        self._author.show(route_line(route, self._language))
-
-    async def note(self, text: str) -> None:
-        await self._notes.mount(Line(text, classes="note"))
-
-    async def write(self, piece: str) -> None:
-        await self._answer.write(piece)
-
-    async def finish(self, event: TurnClosed) -> None:
-        if event.route is not None:
-            self.show_route(event.route)
-        await self._answer.finish(event.text)
-        self.show_end(event.state, event.text, event.problem, event.hint)
-
-    def show_end(self, state: TurnState, answer_text: str, problem: str, hint: str) -> None:
-        """The mark, problem and hint of a turn that did not simply end with an answer."""
-        if state == "answered" and not answer_text.strip():
-            self._end.show(say("state.empty", self._language))
-            return
-        lines = [state_line(state, self._language)]
-        if problem:
-            lines.extend(error_lines(problem, hint, self._language))
-        if can_retry(state):
-            lines.append(say("state.retry", self._language))
-        self._end.set_class(state == "failed", "failed")
-        self._end.show("\n".join(line for line in lines if line))
 
 
 class Transcript(VerticalScroll, can_focus=False):
@@ -83,10 +23,13 @@ class Transcript(VerticalScroll, can_focus=False):
     class TopReached(Message):
         """The user has scrolled up to the first turn that is drawn."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, keymap: Keymap) -> None:
         super().__init__(id="transcript")
         self._language = language
+        self._keymap = keymap
         self._earlier: list[TurnRecord] = []
+        self._versions: Mapping[str, Position] = {}
+        self._shows_details = False
         self._earlier_line = Line("", classes="note earlier")
         # As high as the transcript at least: an anchored container scrolls short content below its own top.
         self._column = Vertical(classes="column")
@@ -108,36 +51,100 @@ class Transcript(VerticalScroll, can_focus=False):
         await self._column.query_children(".passing, TurnView").remove()
         self.anchor()
 
-    async def welcome(self, about: str) -> None:
+    async def welcome(self, about: str = "") -> None:
+        """`about` may follow, with `show_about`."""
         parts = (
             Line(say("welcome.title", self._language), classes="passing welcome title"),
             Line(say("welcome.body", self._language), classes="passing welcome"),
-            Line(say("welcome.keys", self._language), classes="passing welcome"),
-            Line(about, classes="passing welcome"),
+            Line(self._welcome_keys(), classes="passing welcome"),
+            Line(about, classes="passing welcome about"),
         )
         await self._column.mount_all(parts)
 
-    async def open(self, records: Sequence[TurnRecord], through_turn_id: str | None = None) -> None:
+    def show_about(self, about: str) -> None:
+        """Add what answers to the welcome, where that is still on screen."""
+        for line in self._column.query(".about").results(Line):
+            line.show(about)
+
+    def _welcome_keys(self) -> str:
+        ids = {"stop": "app.escape", "palette": "app.palette", "help": "app.help", "quit": "app.quit"}
+        names = {place: self._keymap.long(key_id) for place, key_id in ids.items()}
+        return say("welcome.keys", self._language, newline=self._keymap.first("composer.newline"), **names)
+
+    async def open(
+        self, records: Sequence[TurnRecord], versions: Mapping[str, Position], through_turn_id: str | None = None
+    ) -> None:
         """Show a stored branch: its end, or down from the turn that was looked for."""
         await self.clear()
+        self._versions = versions
         first = max(0, len(records) - TURNS_AT_ONCE)
         for position, record in enumerate(records[:first]):
             if record.turn_id == through_turn_id:
                 first = position
         self._set_earlier(list(records[:first]))
-        views = [TurnView.of_record(record, self._language) for record in records[first:]]
+        views = [self._view_of(record) for record in records[first:]]
         await self._column.mount_all(views)
         for view in views:
             if view.turn_id == through_turn_id:
                 self.call_after_refresh(self.scroll_to_widget, view, animate=False, top=True)
 
-    async def begin(self, user_text: str) -> TurnView:
+    async def change_branch(self, records: Sequence[TurnRecord], versions: Mapping[str, Position]) -> None:
+        """Show another branch of the same conversation; the turns that both have stay where they are."""
+        self._versions = versions
+        await self._column.query_children(".passing").remove()
+        ids = [record.turn_id for record in records]
+        drawn = self.turns
+        first = ids.index(str(drawn[0].turn_id)) if drawn and drawn[0].turn_id in ids else None
+        if first is None:
+            await self.open(records, versions)
+            return
+        kept = 0
+        while kept < len(drawn) and ids[first + kept : first + kept + 1] == [drawn[kept].turn_id]:
+            kept += 1
+        for view in drawn[kept:]:
+            await view.remove()
+        await self._column.mount_all(self._view_of(record) for record in records[first + kept :])
+
+    def _view_of(self, record: TurnRecord) -> TurnView:
+        version = self._versions.get(record.turn_id, (1, 1))
+        return TurnView.of_record(record, version, self._language, self._keymap, shows_details=self._shows_details)
+
+    async def begin(self, user_text: str, attachments: Sequence[str] = ()) -> TurnView:
         """A turn that has been sent and not yet opened; the user's text is on screen at once."""
         await self._column.query_children(".passing").remove()
-        view = TurnView(user_text, self._language)
+        view = TurnView(user_text, self._language, self._keymap, shows_details=self._shows_details)
+        view.show_attachments(tuple(attachments))
         await self._column.mount(view)
         self.anchor()
         return view
+
+    def show_versions(self, versions: Mapping[str, Position]) -> None:
+        self._versions = versions
+        for view in self.turns:
+            version = versions.get(view.turn_id or "")
+            if version is not None:
+                view.show_version(version)
+
+    def view_of(self, turn_id: str) -> TurnView | None:
+        """The turn, if it is drawn."""
+        return next((view for view in self.turns if view.turn_id == turn_id), None)
+
+    def beside(self, view: TurnView | None, step: int) -> TurnView | None:
+        """The turn before or behind `view`; the last one before None, and None behind the last one."""
+        turns = self.turns
+        if view not in turns:
+            return turns[-1] if turns and step < 0 else None
+        place = turns.index(view) + step
+        return turns[max(0, place)] if place < len(turns) else None
+
+    def toggle_details(self, only: TurnView | None) -> None:
+        """Open or close the thoughts and calls of one turn, or of all, those to come included."""
+        if only is not None:
+            only.toggle_details()
+            return
+        self._shows_details = not self._shows_details
+        for view in self.turns:
+            view.show_details(self._shows_details)
 
     async def keep_through(self, parent_turn_id: str | None, opened: TurnView) -> None:
         """Drop the turns that the opened one replaces: all after its parent."""
@@ -184,7 +191,7 @@ class Transcript(VerticalScroll, can_focus=False):
             return
         self._set_earlier(rest)
         height = self.virtual_size.height
-        views = [TurnView.of_record(record, self._language) for record in records]
+        views = [self._view_of(record) for record in records]
         await self._column.mount_all(views, after=self._earlier_line)
         self.call_after_refresh(lambda: self.scroll_to(y=self.virtual_size.height - height, animate=False))
 

@@ -28,8 +28,8 @@ class TurnOver(Message):
         self.error = error
 
 
-class IdleFailed(Message):
-    """The agent's own work between turns ended with an error."""
+class CallFailed(Message):
+    """Something that was asked of the client beside the turn ended with an error."""
 
     def __init__(self, error: AgentError) -> None:
         super().__init__()

@@ -18,7 +18,7 @@ TEXTS: Mapping[str, Wording] = {
     "serve.stopped": Wording("The host has been told to end.", "已通知主机结束。"),
     "serve.none": Wording("No host runs for this home.", "此数据目录没有正在运行的主机。"),
     "notice.host_restarted": Wording(
-        "The host had ended unexpectedly and was started again. Nothing that was said is lost.",
-        "主机意外结束后已重新启动，说过的内容没有丢失。",
+        "The host had ended and was started again. Nothing that was said is lost.",
+        "主机曾经结束，现已重新启动，说过的内容没有丢失。",
     ),
 }
