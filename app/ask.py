@@ -116,7 +116,7 @@ def _print(events: Iterator[TurnEvent], progress: ProgressLine, language: str) -
                     progress.clear()
                     is_begun = True
                     print_text(stream.feed(text), end="")
-                case Notice():
+                case Notice(code=code) if code != "waiting":
                     notices.append(notice_line(event, language))
                 case TurnClosed():
                     return event
@@ -133,6 +133,8 @@ def _show_progress(event: TurnEvent, progress: ProgressLine, language: str) -> N
     match event:
         case RouteChosen(route=route):
             progress.show(f"{route.expert} …")
+        case Notice(code="waiting", values=values):
+            progress.show(say("phase.waiting_behind", language, count=values["ahead"]))
         case Reading(done=done, total=total) if done < total:
             progress.show(say("progress.reading", language, done=f"{done:,}", total=f"{total:,}"))
 

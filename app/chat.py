@@ -3,11 +3,13 @@
 import sys
 from collections.abc import Mapping
 
+from app.models.listing import first_start_note
 from app.output import ProgressLine, is_terminal
 from app.paths import Paths
 from app.settings import screen_language
 from app.wiring import attached
 from engine.errors import UsageProblem
+from engine.routing.profile import unknown_expert
 from ui.strings import detect_language, say
 
 
@@ -37,10 +39,23 @@ def run_chat(
     with attached(paths, profile, stays=True) as opened:
         if conversation_id is not None:
             opened.client.conversation(conversation_id)  # one that there is not is refused before the screen is taken
+        if expert is not None:
+            known = tuple(name for name, _ in opened.client.experts())
+            if expert not in known:
+                raise unknown_expert(expert, known)
         progress.clear()
         if newest and conversation_id is None:
             found = opened.client.conversations(limit=1)
             conversation_id = found[0].conversation_id if found else None
         chosen = language or screen_language(opened.settings, environment)
-        ChatApp(opened.client, conversation_id=conversation_id, expert=expert, language=chosen).run()
+        note = first_start_note(paths, chosen, environment)
+        ChatApp(
+            opened.client,
+            conversation_id=conversation_id,
+            expert=expert,
+            language=chosen,
+            dark=opened.settings.theme != "light",
+            keymap=opened.settings.keys,
+            notices=[note] if note else [],
+        ).run()
     return 0

@@ -192,7 +192,8 @@ class RemoteClient:
             address = connection.address
             try:
                 for event in self._received(key, wanted, seen):
-                    seen.append(event)
+                    if event.turn_id:
+                        seen.append(event)
                     yield event
                     if isinstance(event, TurnOpened):
                         yield from self._opened(key, event)
@@ -217,6 +218,9 @@ class RemoteClient:
         for name, data in told:
             if name == "error":
                 raise wire.error_from_plain(data)
+            if name == "waiting":
+                yield Notice(turn_id="", number=-1, code="waiting", values={"ahead": data["ahead"]})
+                continue
             event = event_from_plain(data)
             yield event
             if isinstance(event, TurnClosed):

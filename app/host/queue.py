@@ -167,6 +167,16 @@ class WorkQueue:
         with self._changed:
             return sum(map(len, self._lanes.values()))
 
+    def ahead(self, job: Job[Any]) -> int:
+        """How many pieces of work are served before this one, at most; 0 once it has begun."""
+        with self._changed:
+            waiting = self._lanes.get(job.lane, deque())
+            if job not in waiting:
+                return 0
+            place = waiting.index(job)
+            others = sum(min(len(lane), place + 1) for name, lane in self._lanes.items() if name != job.lane)
+            return place + others + (self._current is not None)
+
     def stop_all(self) -> None:
         """Stop what runs, drop what waits, take nothing more."""
         with self._changed:

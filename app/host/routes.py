@@ -30,6 +30,8 @@ from engine.values import Attachment, Provenance
 
 T = TypeVar("T")
 
+WAITING_S: Final = 1.0
+"""How often a turn that waits for others tells how many there are."""
 HEARTBEAT_S: Final = 5.0
 """A stream that has nothing to say still shows that it lives, so that a dead host is noticed."""
 MOST_CALLS: Final = 64
@@ -191,29 +193,31 @@ async def _json(request: Request) -> Any:
 async def _turn_events(turns: Turns, key: str, after: int) -> AsyncGenerator[bytes, None]:
     """The turn's events; an error that refused it is an event too, since the stream has begun by then."""
     try:
-        async for item in _with_heartbeats(turns.follow(key, after)):
-            if item is None:
-                yield _comment(f"waiting {turns.ahead(key)}")
-            else:
+        async for item in _with_heartbeats(turns.follow(key, after), WAITING_S):
+            if item is not None:
                 yield _event(item.number, "turn", item.to_json())
+            elif ahead := turns.ahead(key):
+                yield _event(None, "waiting", {"ahead": ahead})
+            else:
+                yield _comment("")
     except AgentError as error:
         yield _event(None, "error", wire.error_to_plain(error))
 
 
 async def _feed_events(service: Service, address: HostAddress, after: int | None) -> AsyncGenerator[bytes, None]:
     yield _event(service.feed.newest if after is None else None, "hello", {"instance": address.instance})
-    async for item in _with_heartbeats(service.feed.follow(after)):
+    async for item in _with_heartbeats(service.feed.follow(after), HEARTBEAT_S):
         yield _comment("") if item is None else _event(item.number, item.name, item.values)
 
 
-async def _with_heartbeats(items: AsyncGenerator[T, None]) -> AsyncGenerator[T | None, None]:
+async def _with_heartbeats(items: AsyncGenerator[T, None], every_s: float) -> AsyncGenerator[T | None, None]:
     """The items, and None whenever there has been none for a while."""
     pending: asyncio.Task[T] | None = None
     try:
         while True:
             if pending is None:
                 pending = asyncio.ensure_future(anext(items))
-            done, _ = await asyncio.wait({pending}, timeout=HEARTBEAT_S)
+            done, _ = await asyncio.wait({pending}, timeout=every_s)
             if not done:
                 yield None
                 continue

@@ -62,7 +62,7 @@ class Turns:
 
     def ahead(self, key: str) -> int:
         """How many pieces of work are served before this turn begins; 0 once it has."""
-        return 0 if self._turn(key).job.items else self._queue.waiting
+        return self._queue.ahead(self._turn(key).job)
 
     def stop(self, key: str) -> None:
         """Raises: UnknownName."""

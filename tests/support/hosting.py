@@ -25,6 +25,7 @@ def end_host(home: Path) -> None:
         return
     with suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
+        assert "serve" in process.cmdline(), "host.json names a process that is no host"
         process.send_signal(signal.SIGTERM)
         try:
             process.wait(_ORDERLY_S)

@@ -17,7 +17,7 @@ from app.host.starting import ensure_host, find_host, read_token
 from app.paths import Paths
 from app.remote_client import RemoteClient, connect
 from engine.errors import AgentError, HomeBusy, UnknownName
-from engine.events import TextDelta, TurnClosed, TurnEvent, TurnOpened
+from engine.events import Notice, TextDelta, TurnClosed, TurnEvent, TurnOpened
 from engine.values import Attachment
 from tests.app.running import complaint, macaron, start, wait_until
 from tests.support.hosting import end_host, host_pid
@@ -37,6 +37,7 @@ def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def client(shared_home: Path, starter_base: Path) -> Iterator[RemoteClient]:
     client = connect(Paths(shared_home))
+    client.about()  # the base is loaded, so that no test waits for it
     yield client
     client.close()
 
@@ -318,3 +319,16 @@ def test_A7_rotating_the_secrets_shuts_out_who_has_the_old_ones_and_our_own_face
     assert httpx.get(f"{client.address.url}/v1/models", headers={"Authorization": f"Bearer {key}"}).status_code == 200
     assert closed_of(client.ask("@L0 Say hello.")).state == "answered"
     client.close()
+
+
+def test_a_turn_that_waits_for_another_says_so(client: RemoteClient, shared_home: Path) -> None:
+    other = connect(Paths(shared_home))
+    long = client.ask(LONG)
+    next(event for event in long if isinstance(event, TextDelta))
+    waiting = other.ask("@L0 Say hello.")
+    first = next(waiting)
+    assert isinstance(first, Notice) and (first.code, first.values) == ("waiting", {"ahead": 1})
+    client.stop()
+    assert closed_of(long).state == "stopped"
+    assert closed_of(waiting).state == "answered"
+    other.close()

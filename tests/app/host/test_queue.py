@@ -171,3 +171,14 @@ async def test_cancelling_who_waits_stops_the_work(queue: WorkQueue) -> None:
     with pytest.raises(asyncio.CancelledError):
         await reader
     assert await asyncio.to_thread(ended.wait, 5)
+
+
+def test_who_waits_is_told_how_many_are_served_before(queue: WorkQueue) -> None:
+    busy = Busy(queue)
+    api = [queue.submit("api", work_of("x")) for _ in range(3)]
+    face = queue.submit("faces", work_of("x"))
+    # The one that runs, those before it in its lane, and as many of the other lane as have their turn first.
+    assert [queue.ahead(job) for job in (*api, face)] == [2, 3, 4, 2]
+    busy.go_on.set()
+    api[-1].result()
+    assert queue.ahead(api[-1]) == 0
