@@ -1,6 +1,7 @@
 """A real host on the real starter: faces start it, share it, come back to it, and it ends when it should."""
 
 import json
+import socket
 import stat
 import threading
 import time
@@ -332,3 +333,42 @@ def test_a_turn_that_waits_for_another_says_so(client: RemoteClient, shared_home
     assert closed_of(long).state == "stopped"
     assert closed_of(waiting).state == "answered"
     other.close()
+
+
+def test_a_token_that_was_lost_is_told_with_the_way_out_which_works(home: Path) -> None:
+    client = connect(Paths(home))
+    (home / "face.token").unlink()
+    with pytest.raises(AgentError) as caught:
+        client.conversations()
+    assert "face.token" in caught.value.problem and "macaron key rotate" in caught.value.hint
+    assert macaron("key", "rotate").code == 0
+    assert client.conversations() == ()
+    client.close()
+
+
+def test_A8_beyond_loopback_nothing_listens_without_a_key_and_with_one_only_the_api_does(home: Path) -> None:
+    refused = complaint(macaron("serve", "--lan", "127.0.0.2:0"), 2)
+    assert "--lan" in refused
+    port = free_port("127.0.0.2")
+    assert "without an API key" in complaint(macaron("serve", "--lan", f"127.0.0.2:{port}"), 2)
+    key = macaron("key").out.strip()
+    with start("serve", "--json", "--lan", f"127.0.0.2:{port}") as host:
+        assert host.stdout is not None
+        host.stdout.readline()
+        url = f"http://127.0.0.2:{port}"
+        face = (home / "face.token").read_text().strip()
+        codes = {
+            (path, name): httpx.get(f"{url}{path}", headers={"Authorization": f"Bearer {secret}"}).status_code
+            for path in ("/v1/models", "/api/host", "/health")
+            for name, secret in (("key", key), ("face", face))
+        }
+        host.terminate()
+        host.communicate(timeout=30)
+    assert codes[("/v1/models", "key")] == 200
+    assert {code for asked, code in codes.items() if asked != ("/v1/models", "key")} <= {401, 403, 404, 429}
+
+
+def free_port(address: str) -> int:
+    with socket.socket() as probe:
+        probe.bind((address, 0))
+        return int(probe.getsockname()[1])
