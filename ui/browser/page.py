@@ -1,0 +1,97 @@
+"""The page: a sidebar with the conversations, the conversation, and where to write. Layout and wiring, nothing else.
+
+Gradio reads its environment when it is imported: see `app.web.quiet_environment`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gradio as gr
+
+from ui.browser import parts
+from ui.browser.handlers import Handlers
+from ui.client import Client
+from ui.strings import say
+
+
+def build_page(connect: Callable[[], Client], *, language: str, theme: str = "") -> gr.Blocks:
+    """The page in one language. `connect` gives each tab of a browser a Client of its own: a tab is a face.
+
+    `theme` is "light", "dark", or empty for the system's; the reader's own choice comes first.
+    """
+    handlers = Handlers(connect, language)
+    page = gr.Blocks(title=say("page.title", language), analytics_enabled=False, fill_width=True)
+    with page:
+        with gr.Sidebar(width=300):
+            new = gr.Button(say("page.new", language), elem_id="new", size="md")
+            search = gr.Textbox(
+                label=say("page.search", language),
+                placeholder=say("page.search", language),
+                show_label=False,
+                container=False,
+                elem_id="search",
+            )
+            history = parts.history_part(language)
+            profile = gr.Dropdown(
+                label=say("page.profile", language), choices=[], elem_id="profile", filterable=False, container=True
+            )
+            about = parts.text_part("about")
+            tools = parts.tools_part(language, theme)
+        with gr.Column(elem_id="main"):
+            with gr.Column(elem_id="conversation"):
+                transcript = parts.transcript_part()
+                live = parts.live_part()
+            with gr.Column(elem_id="below", scale=0):
+                notice = parts.text_part("notice")
+                composer = parts.composer_part(language)
+                expert = gr.Dropdown(
+                    label=say("page.expert", language),
+                    choices=[(say("page.auto", language), "")],
+                    value="",
+                    show_label=False,
+                    container=False,
+                    filterable=False,
+                    elem_id="expert",
+                )
+        shown = [transcript, live, notice, history]
+        asked = [expert, search]
+        _on(composer.send, handlers.send, shown, asked, trigger_mode="multiple")
+        _on(composer.stop, handlers.stop, shown, trigger_mode="multiple")
+        _on(composer.knock, handlers.knock, [], trigger_mode="multiple")
+        _on(composer.refuse, handlers.refuse, shown, trigger_mode="multiple")
+        _on(transcript.again, handlers.again, shown, asked, trigger_mode="multiple")
+        _on(transcript.ready, handlers.ready, [*shown, expert, profile])
+        _on(transcript.ready, handlers.about, [about, profile])
+        _on(transcript.rate, handlers.rate, shown, trigger_mode="multiple")
+        _on(transcript.select, handlers.select, shown)
+        _on(transcript.earlier, handlers.earlier, shown)
+        _on(transcript.export, handlers.export, [*shown, tools])
+        _on(history.open, handlers.open, shown, trigger_mode="multiple")
+        _on(history.rename, handlers.rename, shown, [search])
+        _on(history.more, handlers.more, shown, [search])
+        _on(search.change, handlers.search, shown, [search], trigger_mode="always_last")
+        _on(new.click, handlers.new, shown)
+        _on(profile.input, handlers.use_profile, [notice, profile, expert, about], [profile])
+        page.unload(handlers.leave)
+    page.queue(api_open=False, default_concurrency_limit=None)
+    return page
+
+
+def _on(
+    event: Callable[..., Any],
+    work: Callable[..., Any],
+    outputs: Sequence[gr.components.Component],
+    inputs: Sequence[gr.components.Component] = (),
+    *,
+    trigger_mode: str = "once",
+) -> None:
+    """Nothing is an endpoint for other programs, and no turn makes another click wait."""
+    event(
+        work,
+        inputs=list(inputs),
+        outputs=list(outputs),
+        api_visibility="private",
+        show_progress="hidden",
+        concurrency_limit=None,
+        trigger_mode=trigger_mode,
+    )

@@ -1,0 +1,91 @@
+"""The parts of the page that scripts of ours draw: each a `gr.HTML` with a template that never changes.
+
+Gradio runs a template as JavaScript and Handlebars, so no text of a model or a person may ever be in one: such text
+goes through `value`, which the scripts read. Knows neither Client nor events.
+"""
+
+import html
+from typing import Final
+
+import gradio as gr
+
+from ui.browser.look import script
+from ui.browser.payloads import MAX_FILE_BYTES
+from ui.strings import LANGUAGES, say
+
+_NAMES: Final = {"en": "English", "zh": "中文"}
+
+
+def transcript_part() -> gr.HTML:
+    """value: {conversation, head, earlier, turns: [{turn_id, html, text}]}."""
+    template = '<div data-part="head"></div><div data-part="earlier"></div><div data-part="turns"></div>'
+    return _part("transcript", template)
+
+
+def live_part() -> gr.HTML:
+    """value: {html, line, running, refused, number}; refused: give the message back to who wrote it."""
+    template = '<div data-part="body"></div><div class="status-line" data-part="line" role="status"></div>'
+    return _part("live", template)
+
+
+def history_part(language: str) -> gr.HTML:
+    """value: {html}."""
+    return _part("history", f'<div data-part="list" data-rename="{_say("page.rename", language)}"></div>')
+
+
+def composer_part(language: str) -> gr.HTML:
+    words = {key: _say(f"page.{key}", language) for key in ("write", "keys", "send", "stop", "attach", "remove")}
+    editing, cancel = _say("page.editing", language), _say("page.cancel", language)
+    lost = "".join(f"<p>{_say(key, language)}</p>" for key in ("page.lost", "page.lost_hint"))
+    template = f"""
+<div class="problem" role="alert" data-part="lost" hidden>{lost}</div>
+<div class="editing" data-part="editing" hidden><span>{editing}</span>
+  <button type="button" class="quiet" data-part="cancel">{cancel}</button></div>
+<div class="files" data-part="files" data-remove="{words["remove"]}" data-max-bytes="{MAX_FILE_BYTES}"></div>
+<textarea rows="1" data-part="text" placeholder="{words["write"]}" aria-label="{words["write"]}" dir="auto"></textarea>
+<div class="bar">
+  <button type="button" class="icon" data-part="attach" data-icon="attach" title="{words["attach"]}"
+    aria-label="{words["attach"]}"></button>
+  <input type="file" data-part="picker" multiple hidden>
+  <span class="hint">{words["keys"]}</span>
+  <button type="button" class="icon round" data-part="send" data-icon="send" title="{words["send"]}"
+    aria-label="{words["send"]}"></button>
+  <button type="button" class="icon round" data-part="stop" data-icon="stop" title="{words["stop"]}"
+    aria-label="{words["stop"]}" hidden></button>
+</div>"""
+    return _part("composer", template)
+
+
+def tools_part(language: str, theme: str) -> gr.HTML:
+    """Theme and language, and downloads. value: {serial, name, type, text}."""
+    links = "".join(
+        f'<a href="../{name}/" lang="{name}"{" aria-current" if name == language else ""}>{_NAMES[name]}</a>'
+        for name in LANGUAGES
+    )
+    look = _say("page.theme", language)
+    template = (
+        f'<nav aria-label="{_say("page.language", language)}">{links}</nav><button type="button" class="icon" '
+        f'data-part="theme" data-icon="theme" data-theme="{html.escape(theme)}" data-language="{language}" '
+        f'title="{look}" aria-label="{look}"></button>'
+    )
+    return _part("tools", template)
+
+
+def text_part(name: str) -> gr.HTML:
+    """value: {html}, HTML of ours."""
+    return _part(name, '<div data-part="body"></div>', script_name="text")
+
+
+def _part(name: str, template: str, script_name: str = "") -> gr.HTML:
+    return gr.HTML(
+        value={},
+        html_template=f'<div class="{name}" data-part="root">{template}</div>',
+        js_on_load=script(script_name or name),
+        apply_default_css=False,
+        elem_id=name,
+    )
+
+
+def _say(key: str, language: str) -> str:
+    # A backtick would end the JavaScript that a template is.
+    return html.escape(say(key, language)).replace("`", "&#96;")

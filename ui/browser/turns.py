@@ -1,0 +1,215 @@
+"""Turns as the page shows them: HTML for a person, and the few values its scripts need.
+
+Pure: records and events in, views out. Knows no Gradio and no Client. Whatever others wrote passes `markdown`.
+"""
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final
+
+from engine.events import Notice, TextDelta, TurnClosed, TurnEvent, TurnOpened
+from engine.values import Rating, TurnRecord
+from ui import present
+from ui.browser.markdown import answer_html, line_html, plain_html
+from ui.strings import say
+from ui.thinking import Part, split, word_count
+
+MAX_EDITED_CHARACTERS: Final = 200_000
+"""A longer message cannot be edited in the page; its text would be sent to every open of the conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    turn_id: str
+    html: str
+    text: str
+    """The user's message as it was written, for editing it."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTurn:
+    """A turn under way, as its events have told it so far."""
+
+    user_text: str
+    attachments: tuple[str, ...] = ()
+    said: str = ""
+    status: present.Status = field(default_factory=lambda: present.Status(phase="opening"))
+    notices: tuple[Notice, ...] = ()
+    closed: TurnClosed | None = None
+
+
+def live_after(live: LiveTurn, event: TurnEvent) -> LiveTurn:
+    live = replace(live, status=present.advance(live.status, event))
+    match event:
+        case TurnOpened(user_text=text, attachments=names):
+            return replace(live, user_text=text, attachments=names)
+        case TextDelta(text=text):
+            return replace(live, said=live.said + text)
+        case Notice(code=code) if code != "waiting":  # the status line tells of that
+            return replace(live, notices=(*live.notices, event))
+        case TurnClosed(text=text):
+            return replace(live, said=text, closed=event)
+        case _:
+            return live
+
+
+def live_html(live: LiveTurn, language: str) -> str:
+    """The turn under way without its status line, which changes more often."""
+    said = _answer_part(live.said, language, is_complete=live.closed is not None)
+    notes = "".join(note_html(present.notice_line(notice, language)) for notice in live.notices)
+    end = ""
+    if live.closed is not None:
+        end = _end_part(live.closed, language)
+    return _user_part(live.user_text, live.attachments) + notes + said + end
+
+
+def live_line(live: LiveTurn, pinned: str | None, seconds: float, language: str) -> str:
+    """What the turn is doing and who answers; after its end, what it took."""
+    if live.closed is not None:
+        return line_html(" · ".join(present.status_parts(live.status, pinned, language)))
+    return line_html(" · ".join(present.working_parts(live.status, pinned, seconds, language)))
+
+
+def turn_views(
+    path: Sequence[TurnRecord], tree: Sequence[TurnRecord], context_tokens: int | None, language: str
+) -> list[TurnView]:
+    """The branch in use. `tree` is all turns of the conversation; `context_tokens` the size of the context if known."""
+    families = families_of(tree)
+    return [
+        TurnView(
+            turn.turn_id,
+            _turn_html(turn, families.get(turn.parent_turn_id, ()), context_tokens, turn is path[-1], language),
+            turn.user_text if len(turn.user_text) <= MAX_EDITED_CHARACTERS else "",
+        )
+        for turn in path
+    ]
+
+
+def families_of(tree: Sequence[TurnRecord]) -> Mapping[str | None, tuple[str, ...]]:
+    """Parent → the turns that follow it, oldest first: edits and regenerations of one another."""
+    families: dict[str | None, tuple[str, ...]] = {}
+    for turn in tree:
+        families[turn.parent_turn_id] = (*families.get(turn.parent_turn_id, ()), turn.turn_id)
+    return families
+
+
+def as_seen(turn: TurnRecord, closed: TurnClosed | None) -> TurnRecord:
+    """A stored turn with what this screen saw of it: when its host was lost, the store has less than was shown."""
+    if closed is None or closed.turn_id != turn.turn_id or closed.state != "interrupted" or turn.answer_text:
+        return turn
+    return replace(turn, state=closed.state, answer_text=closed.text, problem=closed.problem, hint=closed.hint)
+
+
+def problem_html(problem: str, hint: str, language: str) -> str:
+    """What happened and what to do next."""
+    lines = "".join(f"<p>{plain_html(line)}</p>" for line in present.error_lines(problem, hint, language))
+    return f'<div class="problem" role="alert">{lines}</div>'
+
+
+def note_html(text: str) -> str:
+    return f'<p class="note" role="status">{plain_html(text)}</p>'
+
+
+def welcome_html(language: str) -> str:
+    title, body = (plain_html(say(f"page.welcome.{part}", language)) for part in ("title", "body"))
+    return f'<div class="welcome"><h1>{title}</h1><p>{body}</p></div>'
+
+
+def _turn_html(
+    turn: TurnRecord, family: Sequence[str], context_tokens: int | None, is_last: bool, language: str
+) -> str:
+    status = present.status_of_record(turn, context_tokens)
+    line = " · ".join(present.status_parts(status, None, language)) if turn.route is not None else ""
+    return (
+        _user_part(turn.user_text, [attachment.name for attachment in turn.attachments])
+        + _answer_part(turn.answer_text, language, is_complete=True)
+        + _end_part(turn, language)
+        + f'<footer class="{"last" if is_last else "earlier"}"><span class="status-line">{line_html(line)}</span>'
+        + f'<span class="actions">{_siblings(turn.turn_id, family, language)}{_actions(turn, language)}</span></footer>'
+    )
+
+
+def _user_part(text: str, attachments: Sequence[str]) -> str:
+    files = "".join(f'<span class="file">{line_html(name)}</span>' for name in attachments)
+    return f'<div class="you"><div class="text">{plain_html(text)}</div>{files}</div>'
+
+
+def _answer_part(text: str, language: str, *, is_complete: bool) -> str:
+    parts = "".join(_part_html(part, language, is_complete=is_complete) for part in split(text))
+    return f'<div class="answer">{parts}</div>' if parts else ""
+
+
+def _part_html(part: Part, language: str, *, is_complete: bool) -> str:
+    """An answer as it is; a thought and a call of a tool as one line that opens."""
+    body = answer_html(part.text, language, is_complete=is_complete)
+    if part.kind == "answer":
+        return f'<div class="said">{body}</div>'
+    if part.kind == "thinking":
+        title = say("page.thinking", language, count=f"{word_count(part.text):,}")
+    else:
+        title, body = say("page.tool_call", language, name=part.tool_name), f"<pre>{plain_html(part.text)}</pre>"
+    return f'<details class="{part.kind}"><summary>{line_html(title)}</summary>{body}</details>'
+
+
+def _end_part(end: TurnRecord | TurnClosed, language: str) -> str:
+    """How a turn ended that did not simply answer, and what can be done about it."""
+    said = end.answer_text if isinstance(end, TurnRecord) else end.text
+    mark = present.state_line(end.state, language)
+    parts = [f'<p class="ended">{html.escape(mark)}</p>'] if mark else []
+    if not said and end.state == "answered":
+        parts.append(f'<p class="ended">{html.escape(say("state.empty", language))}</p>')
+    if end.problem:
+        parts.append(problem_html(end.problem, end.hint, language))
+    if isinstance(end, TurnRecord) and present.can_retry(end.state):
+        parts.append(_button("again", end.turn_id, say("page.retry", language), "plain", say("page.retry", language)))
+    return "".join(parts)
+
+
+def _siblings(turn_id: str, family: Sequence[str], language: str) -> str:
+    """`‹ 2/3 ›` between the versions of one message."""
+    if len(family) < 2 or turn_id not in family:
+        return ""
+    at = family.index(turn_id)
+    before = family[at - 1] if at > 0 else ""
+    after = family[at + 1] if at + 1 < len(family) else ""
+    older = _button("select", before, "‹", "quiet", say("page.older", language))
+    newer = _button("select", after, "›", "quiet", say("page.newer", language))
+    return f'<span class="siblings">{older}<span>{at + 1}/{len(family)}</span>{newer}</span>'
+
+
+def _actions(turn: TurnRecord, language: str) -> str:
+    buttons = [("copy", "page.copy"), ("edit", "page.edit"), ("again", "page.again")]
+    drawn = "".join(_icon(action, turn.turn_id, say(key, language)) for action, key in buttons)
+    return drawn + _thumb(turn, 1, language) + _thumb(turn, -1, language)
+
+
+def _thumb(turn: TurnRecord, rating: Rating, language: str) -> str:
+    """A second press takes the thumb back."""
+    given = turn.rating == rating
+    name, key = ("up", "page.good") if rating == 1 else ("down", "page.bad")
+    words = html.escape(say(key, language))
+    return (
+        f'<button type="button" class="icon" data-action="rate" data-turn="{html.escape(turn.turn_id)}" '
+        f'data-rating="{0 if given else rating}" data-icon="{name}" aria-pressed="{str(given).lower()}" '
+        f'title="{words}" aria-label="{words}"></button>'
+    )
+
+
+def _icon(action: str, turn_id: str, words: str) -> str:
+    words = html.escape(words)
+    return (
+        f'<button type="button" class="icon" data-action="{action}" data-turn="{html.escape(turn_id)}" '
+        f'data-icon="{action}" title="{words}" aria-label="{words}"></button>'
+    )
+
+
+def _button(action: str, turn_id: str, text: str, look: str, words: str) -> str:
+    disabled = "" if turn_id else " disabled"
+    return (
+        f'<button type="button" class="{look}" data-action="{action}" data-turn="{html.escape(turn_id)}" '
+        f'aria-label="{html.escape(words)}"{disabled}>{html.escape(text)}</button>'
+    )
