@@ -26,6 +26,8 @@ _logger = logging.getLogger(__name__)
 
 _POLL_S: Final = 0.02
 _CLOSE_S: Final = 10.0
+_BUSY_CLOSE_S: Final = 0.2
+"""How long one that is at work, such as loading a base, may take: nobody wants what it is doing any more."""
 _ENDING_S: Final = 1.0
 """How long a child whose pipe closed may take to end by itself, so that its own reason is known."""
 
@@ -98,7 +100,7 @@ class EngineChild:
         """Let it end in order, or end it; all its memory is free when this returns."""
         try:
             self._send({"op": "close", "id": 0})
-            self._process.wait(_CLOSE_S)
+            self._process.wait(_BUSY_CLOSE_S if self._calls else _CLOSE_S)
         except (ChildLost, subprocess.TimeoutExpired):
             self._process.kill()
         self.wait()

@@ -221,7 +221,7 @@ class Handlers:
             yield {"html": problem}, old, gr.skip(), gr.skip()
 
     def knock(self) -> None:
-        """Nothing happens; see `static/composer.js` for why it is asked for."""
+        """Nothing happens; see `static/stream.js` for why it is asked for."""
 
     def leave(self, request: gr.Request) -> None:
         """The browser tab was closed."""

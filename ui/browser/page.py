@@ -37,6 +37,7 @@ def build_page(connect: Callable[[], Client], *, language: str, theme: str = "")
             )
             about = parts.text_part("about")
             tools = parts.tools_part(language, theme)
+            stream = parts.stream_part()
         with gr.Column(elem_id="main"):
             with gr.Column(elem_id="conversation"):
                 transcript = parts.transcript_part()
@@ -57,7 +58,7 @@ def build_page(connect: Callable[[], Client], *, language: str, theme: str = "")
         asked = [expert, search]
         _on(composer.send, handlers.send, shown, asked, trigger_mode="multiple")
         _on(composer.stop, handlers.stop, shown, trigger_mode="multiple")
-        _on(composer.knock, handlers.knock, [], trigger_mode="multiple")
+        _on(stream.knock, handlers.knock, [], trigger_mode="multiple")
         _on(composer.refuse, handlers.refuse, shown, trigger_mode="multiple")
         _on(transcript.again, handlers.again, shown, asked, trigger_mode="multiple")
         _on(transcript.ready, handlers.ready, [*shown, expert, profile])

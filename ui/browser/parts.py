@@ -71,6 +71,11 @@ def tools_part(language: str, theme: str) -> gr.HTML:
     return _part("tools", template)
 
 
+def stream_part() -> gr.HTML:
+    """Nothing to see: keeps answers from being lost. Has no value."""
+    return _part("stream", "")
+
+
 def text_part(name: str) -> gr.HTML:
     """value: {html}, HTML of ours."""
     return _part(name, '<div data-part="body"></div>', script_name="text")

@@ -250,7 +250,7 @@ def test_serve_says_where_it_listens_and_ends_with_ctrl_c(home: Path) -> None:
 def test_stop_ends_the_host_and_a_running_turn_keeps_its_text(home: Path) -> None:
     client = connect(Paths(home))
     turn = client.ask(LONG)
-    opened = next(turn)
+    opened = next(event for event in turn if isinstance(event, TurnOpened))
     next(event for event in turn if isinstance(event, TextDelta))
     pid = client.address.pid
     assert macaron("serve", "--stop", "--json").json == {"stopped": True}

@@ -10,19 +10,20 @@ from app.host import queue
 from app.host.queue import QueueClosed
 from app.openai_api.problems import error_body, status_of
 from engine.errors import ModelMissing, OutOfMemory, RuntimeFailed, UnknownName
+from engine.runtime.protocol import Token
 from tests.app.openai_api.test_hang_up import Counted
 
 HELLO = [{"role": "user", "content": "Count to one hundred."}]
 
 
 class Failing(Counted):
-    """A runtime that breaks after a few tokens."""
+    """A runtime that breaks after its first token, however short the answer would have been."""
 
     def generate(self, requests, stop):
-        for number, piece in enumerate(self._runtime.generate(requests, stop)):
-            if number == 6:
-                raise RuntimeFailed("The engine broke.", "Try again.")
+        for piece in self._runtime.generate(requests, stop):
             yield piece
+            if isinstance(piece, Token):
+                raise RuntimeFailed("The engine broke.", "Try again.")
 
 
 def ask(client, **options):

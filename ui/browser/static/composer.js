@@ -1,10 +1,10 @@
 // Where messages are written. Enter sends, Shift+Enter starts a new line, an input method's Enter does neither.
-const EVENTS = ["send", "stop", "refuse", "knock"];
+const EVENTS = ["send", "stop", "refuse"];
 const text = part("text"), files = part("files"), editing = part("editing"), picker = part("picker");
 const send = part("send"), stop = part("stop"), lost = part("lost");
 const LOOK_EVERY_MS = 4000;
 let attached = [], pasted = [], edits = null, sent = null;
-let isRunning = false, hasBegun = false, hasNews = false, looking = null;
+let isRunning = false, hasBegun = false, looking = null;
 
 function grow() {
   text.style.height = "auto";
@@ -57,11 +57,8 @@ function giveBack() {
   edit(sent.edits, sent.text);
 }
 
-// Whether the page's own program still answers; where it does not, no event will ever say so. It tells of a running turn
-// every second: where it did not, the stream of answers was closed at the wrong moment, and any event opens it again.
+// Whether the page's own program still answers; where it does not, no event will ever say so.
 async function look() {
-  if (!hasNews) trigger("knock", {});
-  hasNews = false;
   const answers = await fetch("gradio_api/app_id", {cache: "no-store"}).then((answer) => answer.ok, () => false);
   if (answers || !isRunning) return;
   setRunning(false);
@@ -111,7 +108,6 @@ hear("opened", () => edit(null, text.value));
 hear("running", ({running, refused}) => {
   setRunning(running);
   hasBegun ||= running;
-  hasNews = true;
   if (refused) giveBack();
   if (!running) sent = null;
 });
