@@ -7,6 +7,7 @@ import threading
 import uuid
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -50,12 +51,14 @@ _EVENTS: Final[dict[str, type[Event]]] = {
 class RemoteClient:
     """See `ui.client.Client`. Calls may come from any thread. Make one per face, or per tab of the page."""
 
-    def __init__(self, paths: Paths, address: HostAddress) -> None:
+    def __init__(self, paths: Paths, address: HostAddress, *, notices: Sequence[str] = ()) -> None:
+        """`notices` are sentences that this face shows besides those of the host."""
         self._connection = HostConnection(paths, address)
         self._lock = threading.Lock()
         self._running: dict[str, str | None] = {}
         """Turns of this client by key, with their id once they have opened."""
         self._watcher: HostWatcher | None = None
+        self._notices = tuple(notices)
 
     @property
     def address(self) -> HostAddress:
@@ -136,7 +139,8 @@ class RemoteClient:
         """The host sees for itself when nobody waits."""
 
     def about(self) -> About:
-        return cast(About, self._call("about"))
+        about = cast(About, self._call("about"))
+        return replace(about, notices=(*about.notices, *self._notices))
 
     def experts(self) -> Sequence[tuple[str, str]]:
         return cast(Sequence[tuple[str, str]], self._call("experts"))
@@ -250,7 +254,7 @@ class RemoteClient:
             ) from error
 
 
-def connect(paths: Paths, *, profile: str | None = None) -> RemoteClient:
+def connect(paths: Paths, *, profile: str | None = None, notices: Sequence[str] = ()) -> RemoteClient:
     """Attach to the host of this home; start one when none runs.
 
     A profile that is named is the one that answers from now on, for every face.
@@ -259,7 +263,7 @@ def connect(paths: Paths, *, profile: str | None = None) -> RemoteClient:
     """
     if profile is not None and Path(profile).expanduser().is_dir() and Path(profile).name != profile:
         profile = str(Path(profile).expanduser().absolute())  # the host has a working folder of its own
-    client = RemoteClient(paths, ensure_host(paths, profile=profile))
+    client = RemoteClient(paths, ensure_host(paths, profile=profile), notices=notices)
     if profile is not None:
         client.use_profile(profile)
     return client

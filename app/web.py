@@ -27,6 +27,7 @@ from app.gate.policy import Policy
 from app.gate.secrets import Secrets
 from app.gate.serving import Server, listen, port_of
 from app.gate.tickets import LOGIN_PATH, Logins, Tickets, login_routes, login_url, page_access
+from app.models.listing import first_start_note
 from app.output import print_note, print_text
 from app.page_address import ask_login, own_address, read_page, remove_page, write_page
 from app.paths import Paths, make_home
@@ -49,7 +50,7 @@ def run_page(paths: Paths, *, profile: str | None, language: str | None, opens_b
     spoken = language or screen_language(settings, os.environ)
     with ExitStack() as stack:
         starting = stack.enter_context(_only_one(paths))
-        connect_tab = stack.enter_context(_clients(paths, profile))
+        connect_tab = stack.enter_context(_clients(paths, profile, first_start_note(paths, spoken, os.environ)))
         running = read_page(paths)
         if running is not None and (address := ask_login(running, paths)) is not None:
             print_note(say("web.running", spoken))
@@ -155,16 +156,20 @@ def _only_one(paths: Paths) -> Iterator[FileLock]:
 
 
 @contextmanager
-def _clients(paths: Paths, profile: str | None) -> Iterator[Callable[[], Client]]:
-    """What gives each tab its client. The first is made now, so that a host runs, or the reason why not is told."""
+def _clients(paths: Paths, profile: str | None, note: str) -> Iterator[Callable[[], Client]]:
+    """What gives each tab its client. The first is made now, so that a host runs, or the reason why not is told.
+
+    It also keeps the host from ending while the page is there. `note` is shown to who has only just begun.
+    """
     clients: WeakSet[RemoteClient] = WeakSet()
 
     def connect_tab() -> Client:
-        client = connect(paths)
+        client = connect(paths, notices=[note] if note else [])
         clients.add(client)
         return client
 
     first = connect(paths, profile=profile)
+    first.watch()
     try:
         yield connect_tab
     finally:

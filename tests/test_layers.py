@@ -28,6 +28,10 @@ ONLY_IN = {
     "transformers": "local_training",
     "peft": "local_training",
     "accelerate": "local_training",
+    "gradio": "ui.browser",
+    "huggingface_hub": "app.models",
+    "keyring": "app.credentials",
+    "textual": "ui.terminal",
 }
 """Heavy or native libraries, and the one place that touches each."""
 

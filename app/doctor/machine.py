@@ -14,6 +14,7 @@ from typing import Final
 import psutil
 
 from app.doctor.check import Check, bad, ok, warning
+from app.models.hub import default_endpoint
 from app.paths import Paths
 
 _LITTLE_DISK: Final = 2 << 30
@@ -130,9 +131,7 @@ def browser(environment: Mapping[str, str]) -> Check:
 
 def hub(address: str, environment: Mapping[str, str]) -> Check:
     """Where models would be fetched from; nothing is contacted. `address` is the setting."""
-    from huggingface_hub import constants
-
-    chosen = address or constants.ENDPOINT
+    chosen = address or environment.get("HF_ENDPOINT") or default_endpoint()
     by = "settings.toml" if address else "HF_ENDPOINT" if environment.get("HF_ENDPOINT") else "the default"
     detail = f"{chosen}, from {by}; contacted only when you fetch a model"
     if not chosen.startswith("https://"):

@@ -50,9 +50,7 @@ class Repo:
 
 def endpoint_of(settings: Settings, environment: Mapping[str, str]) -> str:
     """The hub in use: the setting, the variable HF_ENDPOINT, or the hub itself. Raises: UsageProblem."""
-    return check_endpoint(
-        settings.hub or environment.get("HF_ENDPOINT", "") or _library().constants._HF_DEFAULT_ENDPOINT
-    )
+    return check_endpoint(settings.hub or environment.get("HF_ENDPOINT", "") or default_endpoint())
 
 
 def _library() -> Any:
@@ -72,6 +70,12 @@ def check_repo_name(name: str) -> str:
             "Choose a name from `macaron models list`, or write OWNER/NAME or OWNER/NAME:FILE.",
         )
     return name
+
+
+def default_endpoint() -> str:
+    """The hub itself, whatever the settings and the environment say."""
+    address: str = _library().constants._HF_DEFAULT_ENDPOINT
+    return address
 
 
 def file_url(endpoint: str, repo: Repo, path: str) -> str:
