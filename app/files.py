@@ -23,6 +23,11 @@ def write_private(path: Path, parts: Iterable[bytes], *, overwrite: bool = False
             Path(part).unlink(missing_ok=True)
 
 
+def private_opener(path: str, flags: int) -> int:
+    """For `open`: a file that is made is its owner's alone from the first byte."""
+    return os.open(path, flags, 0o600)
+
+
 def put_in_place(part: Path, path: Path, *, overwrite: bool) -> None:
     """Give a complete file its final name, its content on the disk first. Raises: UsageProblem, OSError."""
     with part.open("rb+") as file:

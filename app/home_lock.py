@@ -7,6 +7,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from app.files import private_opener
 from app.paths import Paths
 from engine.errors import AgentError, HomeBusy
 
@@ -32,7 +33,7 @@ def hold_home(paths: Paths) -> Iterator[None]:
         raise _not_lockable(paths, "its file system has no locks") from error
     try:
         # Only for the message above; a disk too full for it must not keep anyone from reading their history.
-        with suppress(OSError), open(holder, "w", encoding="ascii", opener=_private) as file:
+        with suppress(OSError), open(holder, "w", encoding="ascii", opener=private_opener) as file:
             file.write(str(os.getpid()))
         yield
     finally:
@@ -54,7 +55,3 @@ def _process(holder: Path) -> str:
         return f" (process {int(holder.read_text(encoding='ascii'))})"
     except (OSError, ValueError):
         return ""
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import psutil
 
+from app.files import write_private
 from app.gate.secrets import Secrets
 from app.paths import Paths
 
@@ -34,12 +35,7 @@ def own_address(port: int) -> PageAddress:
 
 def write_page(paths: Paths, address: PageAddress) -> None:
     """Readable by the owner only, and never half-written."""
-    file = _file(paths)
-    partial = file.with_suffix(f".{os.getpid()}")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as written:
-        json.dump(asdict(address), written)
-    partial.replace(file)
+    write_private(_file(paths), [json.dumps(asdict(address)).encode()], overwrite=True)
 
 
 def read_page(paths: Paths) -> PageAddress | None:

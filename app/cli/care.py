@@ -15,7 +15,7 @@ def doctor(quick: bool, as_json: bool, profile: str | None, home: str | None) ->
 
     Exit code 1 when something is bad; warnings do not count.
     """
-    from app.doctor import run_doctor
+    from app.doctor.run import run_doctor
 
     return run_doctor(paths_of(home), profile=profile, quick=quick, as_json=as_json)
 

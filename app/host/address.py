@@ -1,12 +1,12 @@
 """host.json: where the host of a home listens and which process it is. It holds no secret, only where one lies."""
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import psutil
 
+from app.files import write_private
 from app.paths import Paths
 
 
@@ -27,11 +27,7 @@ class HostAddress:
 
 def write_address(paths: Paths, address: HostAddress) -> None:
     """Readable by the owner only, and never half-written."""
-    partial = paths.host.with_suffix(f".{os.getpid()}")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(asdict(address), file)
-    partial.replace(paths.host)
+    write_private(paths.host, [json.dumps(asdict(address)).encode()], overwrite=True)
 
 
 def read_address(paths: Paths) -> HostAddress | None:

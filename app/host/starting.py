@@ -14,6 +14,7 @@ import httpx
 from filelock import FileLock, Timeout
 
 import app
+from app.files import private_opener
 from app.host.address import HostAddress, read_address
 from app.paths import Paths, make_home
 from engine.errors import AgentError, HomeBusy, RuntimeFailed
@@ -65,7 +66,7 @@ def _start(paths: Paths, profile: str | None) -> HostAddress:
     command = [sys.executable, "-P", "-m", "app", "serve", "--background", "--home", str(paths.home)]
     if profile is not None:
         command += ["--profile", profile]
-    with open(paths.host_log, "ab", opener=_private) as log:
+    with open(paths.host_log, "ab", opener=private_opener) as log:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -106,10 +107,6 @@ def _environment() -> dict[str, str]:
     places = [str(Path(app.__file__).parents[1])]
     places += [place for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(place)]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(places))}
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _last_words(paths: Paths) -> str:

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from app.doctor import Check, engine, machine, run_doctor, sandbox
+from app.doctor import engine, machine, sandbox
 from app.doctor import home as home_checks
 from app.doctor import host as host_checks
+from app.doctor.check import Check
 from app.doctor.probing import ProbeFailed, ask_python
+from app.doctor.run import run_doctor
 from app.home_lock import hold_home
 from app.host.address import HostAddress
 from app.host.starting import find_host

@@ -5,8 +5,8 @@ from textual import events
 
 from tests.ui.driving import composer_of, run, send, type_text, wait_for, wait_until_ready
 from tests.ui.scripted import ScriptedClient, turn
+from ui.pasting import MAX_SHORT_CHARACTERS, PastedText
 from ui.terminal.app import ChatApp
-from ui.terminal.pasting import MAX_SHORT_CHARACTERS, PastedText
 
 MAIL = "Dear customer,\nyour parcel waits at the post office in Oslo.\nPlease fetch it before Friday."
 LONG_LINE = "从前有一座山，山里有一座庙。" * 16

@@ -24,13 +24,7 @@ def build_page(connect: Callable[[], Client], *, language: str, theme: str = "")
     with page:
         with gr.Sidebar(width=300):
             new = gr.Button(say("page.new", language), elem_id="new", size="md")
-            search = gr.Textbox(
-                label=say("page.search", language),
-                placeholder=say("page.search", language),
-                show_label=False,
-                container=False,
-                elem_id="search",
-            )
+            search = _search_box(language)
             history = parts.history_part(language)
             profile = gr.Dropdown(
                 label=say("page.profile", language), choices=[], elem_id="profile", filterable=False, container=True
@@ -45,15 +39,7 @@ def build_page(connect: Callable[[], Client], *, language: str, theme: str = "")
             with gr.Column(elem_id="below", scale=0):
                 notice = parts.text_part("notice")
                 composer = parts.composer_part(language)
-                expert = gr.Dropdown(
-                    label=say("page.expert", language),
-                    choices=[(say("page.auto", language), "")],
-                    value="",
-                    show_label=False,
-                    container=False,
-                    filterable=False,
-                    elem_id="expert",
-                )
+                expert = _expert_chooser(language)
         shown = [transcript, live, notice, history]
         asked = [expert, search]
         _on(composer.send, handlers.send, shown, asked, trigger_mode="multiple")
@@ -76,6 +62,23 @@ def build_page(connect: Callable[[], Client], *, language: str, theme: str = "")
         page.unload(handlers.leave)
     page.queue(api_open=False, default_concurrency_limit=None)
     return page
+
+
+def _search_box(language: str) -> gr.Textbox:
+    words = say("page.search", language)
+    return gr.Textbox(label=words, placeholder=words, show_label=False, container=False, elem_id="search")
+
+
+def _expert_chooser(language: str) -> gr.Dropdown:
+    return gr.Dropdown(
+        label=say("page.expert", language),
+        choices=[(say("page.auto", language), "")],
+        value="",
+        show_label=False,
+        container=False,
+        filterable=False,
+        elem_id="expert",
+    )
 
 
 def _on(

@@ -15,8 +15,8 @@ from engine.errors import AgentError, RuntimeFailed, UsageProblem, boundary
 from engine.events import TurnEvent
 from ui.browser.reading import TURNS_SHOWN
 from ui.client import Client
+from ui.pasting import PastedText
 from ui.strings import say
-from ui.terminal.pasting import PastedText
 
 BATCH_EVERY_S: Final = 0.1
 """How often a running turn is shown anew; events that come in between are shown together."""

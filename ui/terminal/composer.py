@@ -8,10 +8,10 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from engine.values import Provenance
+from ui.pasting import PastedText
 from ui.present import display_text
 from ui.terminal.keys import binding
 from ui.terminal.offers import Offer, OfferList
-from ui.terminal.pasting import PastedText
 
 
 class Composer(TextArea):
