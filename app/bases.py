@@ -19,7 +19,7 @@ def find_base(profile: Profile, paths: Paths) -> Path:
         if candidate.is_file():
             return candidate
     raise ModelMissing(
-        f"The base of the profile {profile.name}, {profile.base_model}, is not on this machine.", _hint(source, paths)
+        f"The base of the profile {profile.name}{_in_words(profile)} is not on this machine.", _hint(source, paths)
     )
 
 
@@ -54,3 +54,7 @@ def _package_folder(module: str) -> Path | None:
         return None
     spec = importlib.util.find_spec(module)
     return Path(spec.origin).parent if spec and spec.origin else None
+
+
+def _in_words(profile: Profile) -> str:
+    return f", {profile.base_model}," if profile.base_model else ""

@@ -103,7 +103,7 @@ def answering(paths: Paths, settings: Settings, profile_name: str | None, *, loa
     """The profile and its base; with `load` also where it runs and how fast."""
     try:
         profile = load_chosen_profile(paths, profile_name or settings.profile)
-        yield ok("profile", f"{profile.name}: {len(profile.experts)} experts on {profile.base_model}")
+        yield ok("profile", f"{profile.name}: {len(profile.experts)} experts on {profile.base_model or 'their base'}")
         base = find_base(profile, paths)
         yield ok("base", f"{base} ({base.stat().st_size / 2**20:,.0f} MB)")
         if load:

@@ -87,7 +87,7 @@ class Profile:
     title: str
     model_name: str
     base_model: str
-    """The base in words."""
+    """The base in words; empty where the profile does not say."""
     base: BaseSource
     family: Family | None
     """Chat format to use whatever the base says; None detects it."""
@@ -145,10 +145,8 @@ def load_profile(folder: Path) -> Profile:
     sections = parse_experts(_read(folder / "lora.md"), folder / "lora.md")
     folder_name = folder.resolve().name
     model_name = table.model_name or folder_name
-    names = {
-        "MODEL_NAME": model_name,
-        "BASE_MODEL": table.base_model or _PUBLISHED_BASES.get(model_name, "its base model"),
-    }
+    base_model = table.base_model or _PUBLISHED_BASES.get(model_name, "")
+    names = {"MODEL_NAME": model_name, "BASE_MODEL": base_model or "its base model"}
     intro = fill(_read(folder / "intro.md").strip(), names)
     experts = tuple(_expert(section, folder, names, intro) for section in sections)
     summary = fill(_read(folder / "summary.md").strip(), names)
@@ -157,7 +155,7 @@ def load_profile(folder: Path) -> Profile:
         folder=folder,
         title=table.title or model_name,
         model_name=model_name,
-        base_model=names["BASE_MODEL"],
+        base_model=base_model,
         base=_base_source(table.base, folder),
         family=table.family,
         experts=experts,
