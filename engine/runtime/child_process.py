@@ -71,6 +71,8 @@ class EngineChild:
         self._writing = threading.Lock()
         self._numbers = itertools.count(1)
         self._calls: dict[int, queue.SimpleQueue[Any]] = {}
+        self._left: set[int] = set()
+        """Calls that nobody waits for any more, and that the child is still at."""
         self._heard_at = time.monotonic()
         self._answered_at = 0.0
         self._end = threading.Event()
@@ -100,7 +102,7 @@ class EngineChild:
         """Let it end in order, or end it; all its memory is free when this returns."""
         try:
             self._send({"op": "close", "id": 0})
-            self._process.wait(_BUSY_CLOSE_S if self._calls else _CLOSE_S)
+            self._process.wait(_BUSY_CLOSE_S if self._calls or self._left else _CLOSE_S)
         except (ChildLost, subprocess.TimeoutExpired):
             self._process.kill()
         self.wait()
@@ -144,9 +146,11 @@ class EngineChild:
             raise ChildLost(self) from None
         finally:
             self._calls.pop(number, None)
-            if not (told_at or over or self.ended):
-                with suppress(ChildLost):
-                    self._send({"op": "stop", "id": number})
+            if not (over or self.ended):
+                self._left.add(number)
+                if not told_at:
+                    with suppress(ChildLost):
+                        self._send({"op": "stop", "id": number})
 
     def _send(self, message: dict[str, Any]) -> None:
         try:
@@ -163,6 +167,8 @@ class EngineChild:
                 self._heard_at = time.monotonic()
                 if "memory_bytes" in message:
                     self.memory_bytes = message["memory_bytes"]
+                elif message.get("id") in self._left and "value" not in message:
+                    self._left.discard(message["id"])
                 elif answers := self._calls.get(message.get("id", 0)):
                     self._answered_at = self._heard_at
                     answers.put((message, block))
