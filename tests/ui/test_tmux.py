@@ -11,7 +11,7 @@ import pytest
 from app.opening import open_store
 from app.paths import Paths
 from engine.values import Answer, Route
-from tests.app.running import ROOT, macaron
+from tests.app.running import ROOT, macaron, profile_like_starter
 from tests.support.terminal import Terminal, open_terminal
 
 pytestmark = pytest.mark.model
@@ -118,7 +118,9 @@ def test_a_file_goes_with_a_chinese_message_and_its_versions_are_stepped_through
     terminal.type(f"export PYTHONPATH={shlex.quote(str(ROOT))}; cd {shlex.quote(str(tmp_path))}")
     terminal.press("Enter")
     before = terminal.title()
-    start_chat(terminal, "--language", "zh")
+    # Short answers, so that question and files stay on the screen whatever the model makes of them.
+    brief = profile_like_starter(tmp_path / "brief", [("max_answer_tokens = 512", "max_answer_tokens = 24")])
+    start_chat(terminal, "--language", "zh", "--profile", str(brief))
     terminal.wait_for_text("就绪", START_TIMEOUT_S)
     assert terminal.title() == "Macaron Tall"
 
@@ -143,9 +145,9 @@ def test_a_file_goes_with_a_chinese_message_and_its_versions_are_stepped_through
     assert "\n   周一买什么？看@笔记.txt\n   附件：笔记.txt\n" in screen
 
     terminal.press("C-r")
-    terminal.wait_for_text("· 2/2", ANSWER_TIMEOUT_S)
+    terminal.wait_for_text("分支 2/2", ANSWER_TIMEOUT_S)
     terminal.press("M-Left")
-    terminal.wait_for_text("· 1/2", ECHO_TIMEOUT_S)
+    terminal.wait_for_text("分支 1/2", ECHO_TIMEOUT_S)
     terminal.press("C-b")
     terminal.wait_for(lambda screen: "● 周一买什么？" in screen and "○ 周一买什么？" in screen, ECHO_TIMEOUT_S)
     terminal.press("Escape")
