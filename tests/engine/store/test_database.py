@@ -91,7 +91,11 @@ def test_J3_a_newer_database_is_refused_untouched_when_the_news_are_still_in_its
     assert after == before
 
 
-@pytest.mark.parametrize("content", [b"hello", os.urandom(100_000), b"SQLite format 3\0" + bytes(5000)])
+@pytest.mark.parametrize(
+    "content",
+    [b"hello", os.urandom(100_000), b"SQLite format 3\0" + bytes(5000)],
+    ids=["text", "random bytes", "a header and nothing"],
+)
 def test_a_file_that_is_no_database_is_refused_untouched(tmp_path, content):
     path = tmp_path / "macaron.db"
     path.write_bytes(content)
