@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from app import __version__
+from app.cli.adapters import adapters
 from app.cli.care import backup, doctor, restore, verify
 from app.cli.history import history
 from app.cli.models import models
@@ -27,7 +28,7 @@ def cli() -> None:
     """A personal agent on your own computer: one local model, several experts, nothing leaves the machine."""
 
 
-for _verb in (ask, chat, web, serve, key, models, history, doctor, backup, restore, verify):
+for _verb in (ask, chat, web, serve, key, models, adapters, history, doctor, backup, restore, verify):
     cli.add_command(_verb)
 
 

@@ -21,6 +21,7 @@ _ROPE_SCALINGS: Final = ("none", "linear", "yarn", "longrope")
 _UNUSABLE_TYPES: Final = frozenset({"I8", "I16", "I64", "F64", "Q8_1", "Q8_K"})
 """Tensor types that llama.cpp can store but not multiply with."""
 _LOOKUP: Final = "token_embd.weight"
+_HEAD: Final = "output.weight"
 _LORA_ENDS: Final = (".lora_a", ".lora_b")
 
 
@@ -141,6 +142,12 @@ def check_adapter(adapter: GGUFHeader, base: GGUFHeader) -> None:
     problem = _adapter_problem(adapter, names)
     if problem:
         raise BadModelFile(f"{file} {problem}.", "Get the file again, or convert the adapter anew.")
+    if _LOOKUP in names and _HEAD not in base.tensors:  # llama.cpp ends the process over it
+        raise AdapterMismatch(
+            f"{file} changes the embedding, which {base.path.name} also uses as its last layer; "
+            "llama.cpp cannot adapt both.",
+            "Train the adapter again on linear layers only.",
+        )
     for name in sorted(names):
         pair = adapter.tensors.get(f"{name}.lora_a"), adapter.tensors.get(f"{name}.lora_b")
         problem = _pair_problem(base.tensors.get(name), *pair, is_lookup=name == _LOOKUP)

@@ -3,9 +3,10 @@
 A developer without it sees the test skipped with a reason; under `MACARON_CI`, where everything must run, it fails.
 """
 
+import importlib
 import os
 import shutil
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -23,3 +24,14 @@ def require_program(name: str) -> str:
     if path is None:
         unavailable(f"The program `{name}` is not installed.")
     return path
+
+
+def require_module(name: str) -> Any:
+    """The module `name`, such as `torch`; at the top of a test file its absence ends all tests of that file."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        reason = f"The Python module `{name}` is not installed."
+        if os.environ.get("MACARON_CI"):
+            pytest.fail(f"{reason} MACARON_CI is set, so nothing may be skipped.", pytrace=False)
+        pytest.skip(reason, allow_module_level=True)

@@ -1,0 +1,1 @@
+"""LoRA adapters as files: read from PEFT, written for llama.cpp, read back, imported. Numpy only; loads nothing."""
