@@ -20,7 +20,7 @@ from typing import Any, Final
 Row = Mapping[str, Any]
 Table = Sequence[Row]
 
-_LIMIT: Final = re.compile(r"(>=|<=|>|<)\s*([0-9.]+)")
+_LIMIT: Final = re.compile(r"(>=|<=|>|<)\s*([0-9.]+(?:e-?[0-9]+)?)")
 _REPORTED: Final = "reported"
 
 
