@@ -1,0 +1,88 @@
+"""Tasks: what is asked, of which expert, and what rewards the answer. Values, and who of them is held out.
+
+Reads no file (`local_training.task_files` does) and judges no answer (`local_training.rewards` does). Light: no torch.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from engine.errors import UsageProblem
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMessage:
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RewardSpec:
+    """Which reward, with what parameters, and how much it counts beside the task's others."""
+
+    name: str
+    parameters: Mapping[str, Any]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    task_id: str
+    messages: tuple[TaskMessage, ...]
+    """Perhaps a system message, then user and assistant by turns; the user has the last word."""
+    expert: str
+    rewards: tuple[RewardSpec, ...]
+    group: str = ""
+    """Names what its paraphrases share, so that none of them is trained on while another is tested; empty: alone."""
+    tags: tuple[str, ...] = ()
+
+    @property
+    def split_key(self) -> str:
+        return self.group or self.task_id
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSet:
+    """All tasks of one file. `content_hash` is of its bytes: 64 hex digits of SHA-256."""
+
+    tasks: tuple[Task, ...]
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    training: tuple[Task, ...]
+    held_out: tuple[Task, ...]
+
+
+def is_held_out(split_key: str, share: float) -> bool:
+    """Whether tasks of this key are held out when `share` (0 to 1) of all keys are.
+
+    Depends on the key alone, so no task changes sides when others are added, removed or moved.
+    """
+    digest = hashlib.sha256(b"held out\0" + split_key.encode("utf-8")).digest()
+    return int.from_bytes(digest[:8], "big") < share * 2**64
+
+
+def split_tasks(tasks: Sequence[Task], held_out_share: float) -> Split:
+    """Training and held-out tasks, in their order; whole groups go to one side.
+
+    Raises: UsageProblem when the share is no share, or when chance left one side empty that was to have tasks.
+    """
+    if not 0.0 <= held_out_share < 1.0:
+        raise UsageProblem(
+            f"The held-out share is {held_out_share}; it must be at least 0 and below 1.", "Choose one such as 0.2."
+        )
+    held_out = tuple(task for task in tasks if is_held_out(task.split_key, held_out_share))
+    training = tuple(task for task in tasks if not is_held_out(task.split_key, held_out_share))
+    if tasks and (not training or (held_out_share > 0.0 and not held_out)):
+        side = "for training" if not training else "held out"
+        groups = len({task.split_key for task in tasks})
+        raise UsageProblem(
+            f"Of {len(tasks)} tasks in {groups} groups none is {side} at a held-out share of {held_out_share}.",
+            "Add tasks of other groups, or choose another share.",
+        )
+    return Split(training, held_out)
