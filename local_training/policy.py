@@ -1,0 +1,300 @@
+"""The policy that learns: the frozen base, the expert's frozen adapter where it has one, and one adapter in training.
+
+Token ids in, log-probabilities of answer tokens out. Knows no loss, no optimizer, no tokenizer and no reward. Adapters
+come and go as PEFT folders. One call at a time: which adapters are active is a state of the model.
+"""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import torch
+from peft import LoraConfig, LoraModel
+from peft.functional import cast_adapter_dtype
+from peft.tuners.lora import LoraLayer
+from torch.utils.checkpoint import checkpoint
+from transformers import PreTrainedModel
+
+from engine.errors import AdapterMismatch, UsageProblem
+from engine.runtime.protocol import Tokens
+from local_training.adapter_folder import Pair, PeftAdapter, read_adapter, write_adapter
+from local_training.base_model import LINEAR_KINDS, best_device, load_base
+from local_training.training_memory import Memory, training_memory
+
+Active = Literal["policy", "anchor", "base"]
+"""Which weights compute: all of them; without the trained adapter (what KL is measured against); the bare base."""
+
+_TRAINED: Final = "personal"
+_EXPERT: Final = "expert"
+_HEAD_ROWS: Final = 256
+"""Rows of logits (one per answer token) that exist at a time; the vocabulary makes them the largest of all tensors."""
+_ADAM_COPIES: Final = 4
+"""Weights, gradients and two moments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One prompt and the answer whose tokens are scored. Neither may be empty."""
+
+    prompt: Tokens
+    answer: Tokens
+
+
+def load_policy(
+    base: Path,
+    *,
+    expert: Path | None = None,
+    rank: int = 8,
+    alpha: float = 32.0,
+    seed: int = 0,
+    checkpointing: bool = False,
+    device: torch.device | None = None,
+) -> "Policy":
+    """A policy over the GGUF `base`; its new adapter changes nothing yet and is the same for the same seed.
+
+    expert: PEFT folder of the frozen adapter to stack on.
+    checkpointing: compute a block's activations again in the backward pass; less memory, a third more time.
+
+    Raises: ModelMissing, BadModelFile, ModelProblem, AdapterMismatch, OutOfMemory.
+    """
+    model = load_base(base, device or best_device())
+    frozen = read_adapter(expert) if expert else None
+    return Policy(model, name=base.name, expert=frozen, rank=rank, alpha=alpha, seed=seed, checkpointing=checkpointing)
+
+
+class Policy:
+    """A transformers model of the llama or qwen3 family with LoRA on all linear layers of its blocks.
+
+    Takes the model over: freezes it, puts adapters into it.
+
+    Raises: AdapterMismatch when `expert` was made for another base.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        *,
+        name: str,
+        expert: PeftAdapter | None = None,
+        rank: int = 8,
+        alpha: float = 32.0,
+        seed: int = 0,
+        checkpointing: bool = False,
+    ) -> None:
+        self._name = name
+        self._rank, self._alpha, self._checkpointing = rank, alpha, checkpointing
+        self._stack = [_TRAINED] if expert is None else [_EXPERT, _TRAINED]
+        self.model: Any = model
+        self.model.train(False)  # nothing random in a forward pass, whoever runs it
+        self._tuner: LoraModel | None = None
+        self._inject(_TRAINED, _lora_config(rank, alpha, LINEAR_KINDS), seed)
+        if expert is not None:
+            self._add_expert(expert)
+        self._activate("policy")
+        # transformers' own checkpointing takes the cache away from the blocks, and with it the prompt of a replay.
+        for block in self._backbone.layers if checkpointing else ():
+            block.forward = partial(_checkpointed, block.forward)
+
+    @property
+    def device(self) -> torch.device:
+        device: torch.device = next(self.model.parameters()).device
+        return device
+
+    @property
+    def trainable(self) -> tuple[torch.nn.Parameter, ...]:
+        """Weights of the adapter that is trained, in an order that is the same every time."""
+        return tuple(weight for name, weight in self.model.named_parameters() if f".{_TRAINED}." in name)
+
+    @property
+    def memory(self) -> Memory:
+        weights = trained = frozen = 0
+        for name, weight in self.model.named_parameters():
+            if "lora_" not in name:
+                weights += weight.nbytes
+            elif f".{_TRAINED}." in name:
+                trained += weight.nbytes
+            else:
+                frozen += weight.nbytes
+        return training_memory(
+            self.model.config,
+            weights=weights,
+            adapters=frozen + _ADAM_COPIES * trained,
+            widths=sum(sum(layer.base_layer.weight.shape) for _, layer in self._layers()),
+            number_bytes=self._backbone.embed_tokens.weight.dtype.itemsize,
+            checkpointing=self._checkpointing,
+            logit_tokens=_HEAD_ROWS,
+        )
+
+    @contextlib.contextmanager
+    def using(self, active: Active) -> Iterator[None]:
+        """Compute with these weights inside the block, and with the whole policy again after it."""
+        self._activate(active)
+        try:
+            yield
+        finally:
+            self._activate("policy")
+
+    def hidden(self, ids_BT: torch.Tensor, cache: Any = None) -> torch.Tensor:
+        """Last hidden states (B, T, width) of tokens that follow what `cache` holds. Right padding is harmless."""
+        output = self._backbone(input_ids=ids_BT, cache=cache, use_cache=cache is not None)
+        hidden: torch.Tensor = output.last_hidden_state
+        return hidden
+
+    def token_logprobs(self, hidden_NH: torch.Tensor, targets_N: torch.Tensor) -> torch.Tensor:
+        """float32 (N): log-probability in nats of each target after its hidden state, before temperature.
+
+        Logits of many tokens exist for a few rows at a time and are computed again in the backward pass.
+        """
+        if len(targets_N) <= _HEAD_ROWS:
+            return self._head_logprobs(hidden_NH, targets_N)
+        parts = [
+            checkpoint(self._head_logprobs, rows_NH, goals_N, use_reentrant=False)
+            for rows_NH, goals_N in zip(
+                torch.split(hidden_NH, _HEAD_ROWS), torch.split(targets_N, _HEAD_ROWS), strict=True
+            )
+        ]
+        return torch.cat(parts)
+
+    def logprobs(self, examples: Sequence[Example]) -> tuple[torch.Tensor, ...]:
+        """float32 (T) per example: the log-probabilities of its answer's tokens, from one padded batch in one graph.
+
+        Raises: UsageProblem when a prompt or an answer is empty.
+        """
+        if not examples:
+            return ()
+        if any(not example.prompt or not example.answer for example in examples):
+            raise UsageProblem("An example has no prompt or no answer.", "Leave it out: there is nothing to learn.")
+        # The last token of an answer predicts nothing that is scored.
+        ids_BT = pad([example.prompt + example.answer[:-1] for example in examples], self.device)
+        hidden_BTH = self.hidden(ids_BT)
+        rows = [
+            hidden_BTH[row, len(example.prompt) - 1 :][: len(example.answer)] for row, example in enumerate(examples)
+        ]
+        return self.answer_logprobs(rows, [example.answer for example in examples])
+
+    def answer_logprobs(self, rows_TH: Sequence[torch.Tensor], answers: Sequence[Tokens]) -> tuple[torch.Tensor, ...]:
+        """float32 (T) per answer, from the hidden states that precede its tokens."""
+        targets_N = torch.tensor([token for answer in answers for token in answer], device=self.device)
+        logprobs_N = self.token_logprobs(torch.cat(list(rows_TH)), targets_N)
+        return tuple(torch.split(logprobs_N, [len(answer) for answer in answers]))
+
+    def save(self, folder: Path) -> None:
+        """Write the trained adapter as a PEFT folder.
+
+        Raises: DiskFull, StoreProblem.
+        """
+        pairs = {
+            path: Pair(layer.lora_A[_TRAINED].weight, layer.lora_B[_TRAINED].weight) for path, layer in self._layers()
+        }
+        write_adapter(folder, PeftAdapter(self._rank, self._alpha, pairs, base_name=self._name))
+
+    def restore(self, folder: Path) -> None:
+        """Go on from an adapter that `save` wrote, bit by bit the same.
+
+        Raises: ModelMissing, BadModelFile, AdapterMismatch; the adapter is unchanged then.
+        """
+        saved = read_adapter(folder)
+        mine = (self._rank, self._alpha, {path for path, _ in self._layers()}, False)
+        if (saved.rank, saved.alpha, set(saved.pairs), saved.rank_stabilised) != mine:
+            raise AdapterMismatch(
+                f"The adapter in {folder.name} has another rank, alpha or set of layers than this run's.",
+                f"Continue with the rank ({saved.rank}) and alpha ({saved.alpha:g}) it was trained with.",
+            )
+        self._copy_in(_TRAINED, saved)
+
+    @property
+    def _backbone(self) -> Any:
+        return self.model.model  # both families call it so
+
+    def _layers(self) -> Iterator[tuple[str, Any]]:
+        """The adapted linear layers with their paths in the transformers model, in order."""
+        for path, module in self.model.named_modules():
+            if isinstance(module, LoraLayer):
+                yield path, module
+
+    def _inject(self, adapter_name: str, config: LoraConfig, seed: int = 0) -> None:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            if self._tuner is None:
+                self._tuner = LoraModel(self.model, config, adapter_name)
+            else:
+                self._tuner.peft_config[adapter_name] = config
+                self._tuner.inject_adapter(self.model, adapter_name)
+        # The base may be bfloat16; steps of an optimizer would get lost in that.
+        cast_adapter_dtype(self.model, adapter_name)
+
+    def _add_expert(self, expert: PeftAdapter) -> None:
+        unknown = sorted(set(expert.pairs) - {path for path, _ in self._layers()})
+        if unknown:
+            raise AdapterMismatch(
+                f"The expert's adapter changes {unknown[0]}, which {self._name} does not have.",
+                "Use an adapter that was made for this base.",
+            )
+        config = _lora_config(expert.rank, expert.alpha, sorted(expert.pairs))
+        config.use_rslora = expert.rank_stabilised
+        config.rank_pattern, config.alpha_pattern = dict(expert.rank_pattern), dict(expert.alpha_pattern)
+        self._inject(_EXPERT, config)
+        self._copy_in(_EXPERT, expert)
+
+    def _copy_in(self, adapter_name: str, adapter: PeftAdapter) -> None:
+        targets = []
+        for path, layer in self._layers():
+            if adapter_name not in layer.lora_A:
+                continue
+            halves = (layer.lora_A[adapter_name].weight, layer.lora_B[adapter_name].weight)
+            if path not in adapter.pairs:
+                raise AdapterMismatch(f"The adapter holds nothing for {path}.", "Use one that was made for this base.")
+            pair = adapter.pairs[path]
+            for mine, given in zip(halves, (pair.A_rI, pair.B_Or), strict=True):
+                if mine.shape != given.shape:
+                    raise AdapterMismatch(
+                        f"{path} is {list(given.shape)} in the adapter and {list(mine.shape)} on {self._name}.",
+                        "Use an adapter that was made for this base.",
+                    )
+                targets.append((mine, given))
+        with torch.no_grad():
+            for mine, given in targets:
+                mine.copy_(given)
+
+    def _activate(self, active: Active) -> None:
+        names = {"policy": self._stack, "anchor": self._stack[:-1], "base": []}[active]
+        for _, layer in self._layers():
+            layer.enable_adapters(bool(names))
+            if names:
+                layer.set_adapter(names)
+        # PEFT makes every active adapter trainable and every disabled one not; here one is, always.
+        for name, weight in self.model.named_parameters():
+            weight.requires_grad_(f".{_TRAINED}." in name)
+
+    def _head_logprobs(self, hidden_NH: torch.Tensor, targets_N: torch.Tensor) -> torch.Tensor:
+        logits_NV = self.model.lm_head(hidden_NH).float()
+        chosen_N = logits_NV.gather(1, targets_N[:, None])[:, 0]
+        logprobs_N: torch.Tensor = chosen_N - logits_NV.logsumexp(dim=1)
+        return logprobs_N
+
+
+def pad(sequences: Sequence[Tokens], device: torch.device) -> torch.Tensor:
+    """int64 (B, T), filled with token 0 on the right, where causal attention lets nothing see it."""
+    longest = max(len(tokens) for tokens in sequences)
+    return torch.tensor([[*tokens, *([0] * (longest - len(tokens)))] for tokens in sequences], device=device)
+
+
+def _checkpointed(forward: Any, *args: Any, **kwargs: Any) -> Any:
+    if not torch.is_grad_enabled():
+        return forward(*args, **kwargs)
+    return checkpoint(forward, *args, use_reentrant=False, **kwargs)
+
+
+def _lora_config(rank: int, alpha: float, target_modules: Sequence[str]) -> LoraConfig:
+    options: dict[str, Any] = {
+        "r": rank,
+        "lora_alpha": alpha,
+        "lora_dropout": 0.0,
+        "target_modules": list(target_modules),
+        "bias": "none",
+        "task_type": "CAUSAL_LM",
+    }
+    return LoraConfig(**options)
