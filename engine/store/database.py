@@ -181,6 +181,8 @@ def _inspect(path: Path) -> str:
     with closing(_connect(path, mode)) as connection:
         had = migrations.applied(connection)
         if had is None:
+            if migrations.are_ours([name for (name,) in connection.execute("SELECT name FROM sqlite_master")]):
+                raise damaged(path, "its record of migrations is gone")
             raise StoreProblem(f"{path} is the database of another program.", "Choose another folder with --home.")
         if unknown := sorted(had - migrations.known()):
             raise DatabaseTooNew(

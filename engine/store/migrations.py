@@ -7,7 +7,7 @@ which commits what came before it.
 
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 
@@ -62,6 +62,11 @@ def applied(connection: sqlite3.Connection, migrations: Migrations = MIGRATIONS)
         )
     )
     return None if not names and len(tables) > 1 else names
+
+
+def are_ours(tables: Collection[str]) -> bool:
+    """Whether a database with these tables is one of ours, although its record of migrations says nothing."""
+    return {"conversations", "turns", "messages"} <= set(tables)
 
 
 def _execute(database: MigrationDatabase, statements: Iterable[str]) -> None:

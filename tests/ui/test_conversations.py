@@ -109,7 +109,8 @@ async def test_the_chosen_conversation_is_exported_from_the_list(tmp_path: Path)
         await send(pilot, "/history Meat")
         await wait_for_text(pilot, "· answer")
         await pilot.press("ctrl+s")
-        await wait_for_text(pilot, f"Written to {tmp_path}")
+        # The path itself may break over lines anywhere.
+        await wait_for_text(pilot, "Written to")
         assert "Meat." in (tmp_path / "what do cats eat.md").read_text(encoding="utf-8")
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from engine.errors import DatabaseDamaged
 from engine.store import Store, damage
+from engine.store.migrations import MIGRATIONS
 from engine.store.repairs import MOST_A_DAY
 from engine.values import TurnRecord
 from tests.engine.store.conftest import add_turn
@@ -110,6 +111,14 @@ def test_J4_a_damaged_page_anywhere_is_mended_or_refused_and_no_message_is_ever_
                 start = (page - 1) * PAGE_BYTES
                 assert written[start : start + PAGE_BYTES] == damaged[start : start + PAGE_BYTES], f"seed {seed}"
     assert outcomes["mended"] and outcomes["refused"], f"seed {seed}: {outcomes}"
+
+
+def test_J4_a_database_of_ours_whose_record_of_migrations_is_gone_is_damaged_not_another_programs(path):
+    with Store.open(path) as store:
+        branch(store)
+    with_words(path, f"DELETE FROM {MIGRATIONS.migrations_table}")
+    with pytest.raises(DatabaseDamaged, match="record of migrations"):
+        Store.open(path)
 
 
 def with_words(path: Path, statement: str) -> None:
