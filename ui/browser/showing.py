@@ -60,7 +60,8 @@ class Showing:
                 live=self.at_rest(html=live_html(live, self._language)),
                 notice=problem_html(error.problem, error.hint, self._language),
             )
-        return Shown(opened, self.at_rest(), None, history)
+        # Cleared here too: what was told of an earlier message can arrive after this turn began.
+        return Shown(opened, self.at_rest(), "", history)
 
     def live(self, live: LiveTurn, running: RunningTurn, expert: str) -> Values:
         line = live_line(live, expert or None, running.seconds, self._language)
