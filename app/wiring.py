@@ -129,6 +129,7 @@ def build_agent(runtime: Runtime, store: Store, profile: Profile, plan: LoadPlan
         )
     stacks = {expert.expert: (adapter_ref(expert.adapter),) if expert.adapter else () for expert in profile.experts}
     harness = harness_of(profile, chat_format, info.markup)
-    about = About(info.name, info.backend, info.backend_reason, tuple(notices), profile.name, profile.context_tokens)
+    base = profile.base_model or info.name
+    about = About(base, info.backend, info.backend_reason, tuple(notices), profile.name, profile.context_tokens)
     mixture = Mixture(profile, harness, info, stacks)
     return Built(Agent(runtime, store, mixture), mixture, about)
