@@ -104,7 +104,7 @@ class Server:
 
     def run(self) -> None:
         """Serve until `stop`, or until the program is told to end. Raises: AgentError when it cannot start."""
-        with _stopped_by_signals(self.stop):
+        with stopped_by_signals(self.stop):
             try:
                 self._uvicorn.run(sockets=self._sockets)
             except SystemExit as error:  # uvicorn's way of saying so
@@ -160,7 +160,7 @@ class _Uvicorn(uvicorn.Server):
 
 
 @contextmanager
-def _stopped_by_signals(stop_server: Callable[[], None]) -> Iterator[None]:
+def stopped_by_signals(stop_server: Callable[[], None]) -> Iterator[None]:
     """SIGINT and SIGTERM stop the server; only the main thread can hear them."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -7,12 +7,10 @@ output how its start went.
 import json
 import os
 import secrets
-import signal
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
-from types import FrameType
 from typing import Final
 
 from fastapi import FastAPI
@@ -25,7 +23,7 @@ from app.gate.gate import Gate
 from app.gate.lan import lan_listener
 from app.gate.policy import Policy
 from app.gate.secrets import Secrets
-from app.gate.serving import Server, listen, port_of
+from app.gate.serving import Server, listen, port_of, stopped_by_signals
 from app.host.address import HostAddress, remove_address, write_address
 from app.host.lifetime import Lifetime
 from app.host.routes import error_response, native_router
@@ -77,7 +75,7 @@ def run_host(paths: Paths, options: HostOptions, report: Report) -> None:
         server = Server(
             build_app(service, address, keys, lambda: server.stop()), [listener], before_stop=service.queue.stop_all
         )
-        stack.enter_context(_ended_by_signals(server.stop))
+        stack.enter_context(stopped_by_signals(server.stop))
         if options.lan is not None:
             stack.enter_context(_lan_server(service, keys, options.lan).running())
         write_address(paths, address)
@@ -125,19 +123,6 @@ def _listener(settings: Settings, options: HostOptions) -> socket.socket:
     if options.port is not None:
         return listen(options.port, fallback=False)
     return listen(settings.port, fallback=True)
-
-
-@contextmanager
-def _ended_by_signals(stop: Callable[[], None]) -> Iterator[None]:
-    def end(number: int, frame: FrameType | None) -> None:
-        stop()
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _malformed(request: Request, error: Exception) -> JSONResponse:
