@@ -104,6 +104,12 @@ class Policy:
         return device
 
     @property
+    def number_type(self) -> torch.dtype:
+        """Of activations."""
+        data_type: torch.dtype = self._backbone.embed_tokens.weight.dtype
+        return data_type
+
+    @property
     def trainable(self) -> tuple[torch.nn.Parameter, ...]:
         """Weights of the adapter that is trained, in an order that is the same every time."""
         return tuple(weight for name, weight in self.model.named_parameters() if f".{_TRAINED}." in name)
@@ -123,7 +129,7 @@ class Policy:
             weights=weights,
             adapters=frozen + _ADAM_COPIES * trained,
             widths=sum(sum(layer.base_layer.weight.shape) for _, layer in self._layers()),
-            number_bytes=self._backbone.embed_tokens.weight.dtype.itemsize,
+            number_bytes=self.number_type.itemsize,
             checkpointing=self._checkpointing,
             logit_tokens=_HEAD_ROWS,
         )
@@ -137,9 +143,25 @@ class Policy:
         finally:
             self._activate("policy")
 
-    def hidden(self, ids_BT: torch.Tensor, cache: Any = None) -> torch.Tensor:
-        """Last hidden states (B, T, width) of tokens that follow what `cache` holds. Right padding is harmless."""
-        output = self._backbone(input_ids=ids_BT, cache=cache, use_cache=cache is not None)
+    def hidden(
+        self,
+        ids_BT: torch.Tensor,
+        cache: Any = None,
+        *,
+        positions_BT: torch.Tensor | None = None,
+        mask_B1TT: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Last hidden states (B, T, width) of tokens that follow what `cache` holds. Right padding is harmless.
+
+        positions_BT, mask_B1TT: where tokens stand and what is added to their attention, if not one after the other.
+        """
+        output = self._backbone(
+            input_ids=ids_BT,
+            position_ids=positions_BT,
+            attention_mask=mask_B1TT,
+            cache=cache,
+            use_cache=cache is not None,
+        )
         hidden: torch.Tensor = output.last_hidden_state
         return hidden
 

@@ -6,7 +6,9 @@ anew: call once per prompt and optimizer step. The last prompt token is read wit
 branch's first token; what is left out is the gradient that flows into the earlier prompt tokens. Short prompts go
 through in one graph with all branches, which is quicker; both ways give the same gradients. How much is left out was
 measured on the starter: at prompts of 30 to 512 tokens the cosine to the gradient through the whole prompt is 0.65 to
-0.72, so where that fits into memory (`through_prompt`) it is the truer one.
+0.72, so where that fits into memory (`through_prompt`) it is the truer one. The prompt is then packed with all its
+branches into one sequence in which no branch sees another, so it is still read only once: the whole gradient for the
+price of a replay in one graph.
 
 Works on attention layers that see everything. A sliding window or a recurrent state is refused: transformers cannot
 continue a recurrent state by several tokens with gradient. Knows no loss: the caller gives one per branch.
@@ -23,7 +25,7 @@ from transformers.cache_utils import DynamicLayer
 
 from engine.errors import ModelProblem, OutOfMemory, UsageProblem
 from engine.runtime.protocol import Tokens
-from local_training.policy import Example, Policy, pad
+from local_training.policy import Policy, pad
 
 LossOfBranch = Callable[[int, torch.Tensor], torch.Tensor]
 """From a branch's number and the log-probabilities (T) of its tokens to its share of the loss, a scalar.
@@ -44,7 +46,7 @@ class Plan:
     at_once: int
     """Branches in one graph; 1 is the replay that needs least memory."""
     through_prompt: bool = False
-    """Let the gradient flow through the whole prompt, which is then read with every branch."""
+    """Let the gradient flow through the whole prompt, which is then read once per graph, with gradient."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,8 @@ def choose_plan(
     """
     if prompt_tokens > short_prompt_tokens or not branch_tokens:
         return Plan(1)
-    longest = max(branch_tokens) + (prompt_tokens if through_prompt else 0)
-    return Plan(max(1, min(len(branch_tokens), graph_tokens // longest)), through_prompt)
+    room = graph_tokens - (prompt_tokens if through_prompt else 0)
+    return Plan(max(1, min(len(branch_tokens), room // max(branch_tokens))), through_prompt)
 
 
 def accumulate(
@@ -106,9 +108,11 @@ def accumulate(
                 torch.autograd.backward(total)
             losses += [float(share.detach()) for share in shares]
             logprobs += [tuple(branch_T.detach().tolist()) for branch_T in together]
-    except torch.OutOfMemoryError as error:
+    except (RuntimeError, MemoryError) as error:
+        if not _tells_of_memory(error):
+            raise
         raise OutOfMemory(
-            f"{plan.at_once} branches after {len(prompt)} tokens do not fit the memory of the graphics card.",
+            f"{plan.at_once} branches after {len(prompt)} tokens do not fit into memory.",
             "Take fewer branches at once, shorter answers, or checkpointing."
             if plan.at_once > 1
             else "Use checkpointing, or leave this prompt out.",
@@ -164,13 +168,8 @@ def _capture(policy: Policy, prompt: Tokens) -> Cache | None:
     """
     if len(prompt) == 1:
         return None
+    _check_layers(policy)
     cache: Any = DynamicCache(config=policy.model.config)
-    for layer in cache.layers:
-        if type(layer) is not DynamicLayer:
-            raise ModelProblem(
-                "This base has layers with a sliding window or a recurrent state, whose prompt cannot be replayed.",
-                "Train it with the gradient through the whole prompt, or choose another base.",
-            )
     for ids_BT in torch.split(torch.tensor([prompt[:-1]], device=policy.device), _CAPTURE_TOKENS, dim=1):
         with torch.no_grad():
             policy.hidden(ids_BT, cache)
@@ -182,11 +181,57 @@ def _graph(
 ) -> tuple[torch.Tensor, ...]:
     """Log-probabilities (T) of the branches' tokens, in one padded batch."""
     if captured is None:
-        return policy.logprobs([Example(prompt, branch) for branch in branches])
+        return _packed(policy, prompt, branches)
     ids_BT = pad([(prompt[-1], *branch[:-1]) for branch in branches], policy.device)
     hidden_BTH = policy.hidden(ids_BT, captured)
     rows_TH = [hidden_BTH[row, : len(branch)] for row, branch in enumerate(branches)]
     return policy.answer_logprobs(rows_TH, branches)
+
+
+def _packed(policy: Policy, prompt: Tokens, branches: Sequence[Tokens]) -> tuple[torch.Tensor, ...]:
+    """The same from one sequence: the prompt, then every branch as if it followed the prompt directly."""
+    _check_layers(policy)
+    # The last token of a branch predicts nothing that is scored; the first is predicted by the prompt's last.
+    inner = [branch[:-1] for branch in branches]
+    ids_T = [*prompt, *(token for tokens in inner for token in tokens)]
+    read = len(prompt)
+    positions_T = [*range(read), *(read + place for tokens in inner for place in range(len(tokens)))]
+    owners_T = [0] * read + [number for number, tokens in enumerate(inner, start=1) for _ in tokens]
+    device = policy.device
+    hidden_TH = policy.hidden(
+        torch.tensor([ids_T], device=device),
+        positions_BT=torch.tensor([positions_T], device=device),
+        mask_B1TT=_branch_mask(torch.tensor(owners_T, device=device), policy.number_type),
+    )[0]
+    parts = torch.split(hidden_TH[read:], [len(tokens) for tokens in inner])
+    return policy.answer_logprobs([torch.cat([hidden_TH[read - 1 : read], part]) for part in parts], branches)
+
+
+def _branch_mask(owners_T: torch.Tensor, number_type: torch.dtype) -> torch.Tensor:
+    """(1, 1, T, T) to add to attention: 0 where a token may look, hugely negative where not.
+
+    owners_T: 0 for tokens of the prompt, which all may see, else the number of the branch, which only sees itself.
+    """
+    order_T = torch.arange(len(owners_T), device=owners_T.device)
+    is_visible_TT = (owners_T[None, :] == 0) | (owners_T[None, :] == owners_T[:, None])
+    is_visible_TT &= order_T[None, :] <= order_T[:, None]
+    mask_TT = torch.zeros(is_visible_TT.shape, dtype=number_type, device=owners_T.device)
+    return mask_TT.masked_fill(~is_visible_TT, torch.finfo(number_type).min)[None, None]
+
+
+def _check_layers(policy: Policy) -> None:
+    """Raises: ModelProblem."""
+    for layer in DynamicCache(config=policy.model.config).layers:
+        if type(layer) is not DynamicLayer:
+            raise ModelProblem(
+                "This base has layers with a sliding window or a recurrent state, which cannot be trained here.",
+                "Choose another base for learning.",
+            )
+
+
+def _tells_of_memory(error: Exception) -> bool:
+    """The graphics card is full, or the system gave torch no more on the CPU, which has no error type of its own."""
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(error)
 
 
 def _check(prompt: Tokens, branches: Sequence[Tokens]) -> None:

@@ -266,7 +266,7 @@ def test_the_plan_follows_from_the_lengths(prompt_tokens, branch_tokens, expecte
 
 
 def test_the_gradient_goes_through_short_prompts_only_and_their_tokens_count():
-    assert choose_plan(156, [100] * 16, through_prompt=True) == Plan(8, through_prompt=True)
+    assert choose_plan(148, [100] * 32, through_prompt=True) == Plan(19, through_prompt=True)
     assert choose_plan(1025, [100] * 16, through_prompt=True) == Plan(1)
 
 
