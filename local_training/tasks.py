@@ -1,4 +1,4 @@
-"""Tasks: what is asked, of which expert, and what rewards the answer. Values, and who of them is held out.
+"""Tasks: what is asked, of which expert, and what rewards the answer. Values, and which of them are held out.
 
 Reads no file (`local_training.task_files` does) and judges no answer (`local_training.rewards` does). Light: no torch.
 """
@@ -6,7 +6,7 @@ Reads no file (`local_training.task_files` does) and judges no answer (`local_tr
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from engine.errors import UsageProblem
 
@@ -52,10 +52,20 @@ class TaskSet:
     content_hash: str
 
 
+class Splittable(Protocol):
+    """A task or an example."""
+
+    @property
+    def split_key(self) -> str: ...
+
+
+Item = TypeVar("Item", bound=Splittable)
+
+
 @dataclass(frozen=True, slots=True)
-class Split:
-    training: tuple[Task, ...]
-    held_out: tuple[Task, ...]
+class Split(Generic[Item]):
+    training: tuple[Item, ...]
+    held_out: tuple[Item, ...]
 
 
 def is_held_out(split_key: str, share: float) -> bool:
@@ -67,22 +77,27 @@ def is_held_out(split_key: str, share: float) -> bool:
     return int.from_bytes(digest[:8], "big") < share * 2**64
 
 
-def split_tasks(tasks: Sequence[Task], held_out_share: float) -> Split:
+def split_tasks(tasks: Sequence[Task], held_out_share: float) -> Split[Task]:
     """Training and held-out tasks, in their order; whole groups go to one side.
 
     Raises: UsageProblem when the share is no share, or when chance left one side empty that was to have tasks.
     """
+    return split_items(tasks, held_out_share, "tasks")
+
+
+def split_items(items: Sequence[Item], held_out_share: float, noun: str, *, needs_held_out: bool = True) -> Split[Item]:
+    """As `split_tasks`, of whatever `noun` names in the plural; nothing may be held out where none is needed."""
     if not 0.0 <= held_out_share < 1.0:
         raise UsageProblem(
             f"The held-out share is {held_out_share}; it must be at least 0 and below 1.", "Choose one such as 0.2."
         )
-    held_out = tuple(task for task in tasks if is_held_out(task.split_key, held_out_share))
-    training = tuple(task for task in tasks if not is_held_out(task.split_key, held_out_share))
-    if tasks and (not training or (held_out_share > 0.0 and not held_out)):
+    held_out = tuple(item for item in items if is_held_out(item.split_key, held_out_share))
+    training = tuple(item for item in items if not is_held_out(item.split_key, held_out_share))
+    if items and (not training or (needs_held_out and held_out_share > 0.0 and not held_out)):
         side = "for training" if not training else "held out"
-        groups = len({task.split_key for task in tasks})
+        groups = len({item.split_key for item in items})
         raise UsageProblem(
-            f"Of {len(tasks)} tasks in {groups} groups none is {side} at a held-out share of {held_out_share}.",
-            "Add tasks of other groups, or choose another share.",
+            f"Of {len(items)} {noun} in {groups} groups none is {side} at a held-out share of {held_out_share}.",
+            f"Add {noun} of other groups, or choose another share.",
         )
     return Split(training, held_out)

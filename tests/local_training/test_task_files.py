@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from local_training.task_files import MOST_LINE_BYTES, MOST_PROMPT_CHARACTERS, TaskFileProblem, parse_tasks, read_tasks
+from local_training.line_files import MOST_LINE_BYTES, MOST_PROMPT_CHARACTERS
+from local_training.task_files import TaskFileProblem, parse_tasks, read_tasks
 from local_training.tasks import RewardSpec, TaskMessage
 
 EXACT = {"name": "exact", "expected": "Paris"}
