@@ -3,12 +3,12 @@
 Nothing depends on being heard: the folder holds the same and more.
 """
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from local_training.runs.folder import State
 from local_training.runs.metrics import Metrics, from_values
+from local_training.runs.stored import from_json, parsed, to_json
 
 Activity = Literal["loading", "evaluating", "sampling", "training", "saving"]
 
@@ -44,19 +44,14 @@ _TYPES: dict[str, Any] = {"progress": Progress, "ended": Ended}
 
 
 def event_line(event: Event) -> str:
-    return json.dumps(asdict(event), ensure_ascii=False, allow_nan=False)
+    """Raises: ValueError when a number is not finite."""
+    return to_json(event)
 
 
 def read_event(line: str) -> Event | None:
     """None when the line is no event: libraries may print too."""
-    try:
-        values = json.loads(line)
-    except ValueError:
-        return None
-    if isinstance(values, dict) and (made := _TYPES.get(values.get("kind", ""))) is not None:
-        try:
-            event: Event = made(**values)
-        except TypeError:
-            return None
-        return event
-    return from_values(values)
+    values = parsed(line)
+    kind = values.get("kind") if isinstance(values, dict) else None
+    made = _TYPES.get(kind) if isinstance(kind, str) else None
+    event: Event | None = from_values(values) if made is None else from_json(made, values)
+    return event

@@ -9,13 +9,14 @@ state.json         what the run is doing, or how it ended and why
 pause, stop        files that ask it to wait, or to end with what it has
 adapter/           the result, as PEFT has it; adapter.gguf beside it, as the engine has it
 report.html, log.txt
+work/, lock        nothing to keep
 """
 
-import json
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -23,6 +24,7 @@ from filelock import FileLock, Timeout
 
 from engine.adapters.files import put, written
 from engine.errors import HomeBusy, UsageProblem
+from local_training.runs.stored import from_json, parsed, to_json
 
 State = Literal["new", "running", "paused", "stopped", "finished", "failed"]
 """`stopped` can go on; `finished` is done, by its last step or a rule; `failed` can go on once its reason is gone."""
@@ -31,7 +33,11 @@ VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """What a run was made of. A hash is 64 hex digits of SHA-256."""
+    """What a run was made of.
+
+    The hashes of base and adapter are what the engine knows weights by (`engine.runtime.identity.fingerprint`); those
+    of recipe and data are 64 hex digits of SHA-256.
+    """
 
     kind: str
     title: str
@@ -44,6 +50,7 @@ class Frozen:
     expert_adapter: str
     """Path of the expert's frozen GGUF adapter; empty where it has none."""
     expert_adapter_hash: str
+    recipe_hash: str
     data_hash: str
     created_at: float
     """Seconds since 1970."""
@@ -68,7 +75,7 @@ class RunState:
 
 class RunFolder:
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path = path = Path(os.path.abspath(path))  # the engine works in a folder of its own
         self.frozen = path / "run.json"
         self.inputs = path / "inputs"
         self.recipe = self.inputs / "recipe.toml"
@@ -94,30 +101,28 @@ class RunFolder:
     def read_frozen(self) -> Frozen:
         """Raises: UsageProblem when this is no run, or one of a newer version."""
         values = _read_json(self.frozen)
-        if not isinstance(values, dict) or not {one.name for one in fields(Frozen)} <= values.keys():
-            raise UsageProblem(
-                f"{self.path} is no run.", "Name the folder that `macaron train run` made, or begin a new one."
-            )
-        if values["version"] != VERSION:
+        if isinstance(values, dict) and values.get("version", VERSION) != VERSION:
             raise UsageProblem(
                 f"The run {self.path.name} was made by another version of the program.", "Begin a new run."
             )
-        return Frozen(**{one.name: values[one.name] for one in fields(Frozen)})
+        frozen = from_json(Frozen, values)
+        if frozen is None:
+            raise UsageProblem(
+                f"{self.path} is no run.", "Name the folder that `macaron train run` made, or begin a new one."
+            )
+        return frozen
 
     def read_state(self) -> RunState:
         """`new` where nothing is known yet."""
-        values = _read_json(self.state)
-        if not isinstance(values, dict) or values.keys() != {one.name for one in fields(RunState)}:
-            return RunState("new")
-        return RunState(**values)
+        return from_json(RunState, _read_json(self.state)) or RunState("new")
 
     def write_state(self, state: RunState) -> None:
         """Raises: DiskFull, AgentError; the old state stays then."""
-        put(self.state, [json.dumps(asdict(state), ensure_ascii=False).encode()])
+        put(self.state, [to_json(state).encode()])
 
     def write_frozen(self, frozen: Frozen) -> None:
         """Raises: DiskFull, AgentError."""
-        put(self.frozen, [json.dumps(asdict(frozen), ensure_ascii=False, indent=1).encode()])
+        put(self.frozen, [to_json(frozen, indent=1).encode()])
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -143,6 +148,6 @@ def now() -> float:
 
 def _read_json(path: Path) -> Any:
     try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        return parsed(path.read_bytes())
+    except OSError:
         return None

@@ -3,14 +3,14 @@
 The file is only ever appended to, and cut back to the last checkpoint when a killed run goes on.
 """
 
-import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
-from engine.adapters.files import written
+from engine.adapters.files import put, written
+from local_training.runs.stored import from_json, parsed, to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,42 +79,69 @@ _TYPES: dict[str, Any] = {"step": StepMetrics, "evaluation": EvaluationMetrics, 
 
 
 def to_line(metrics: Metrics) -> str:
-    return json.dumps(asdict(metrics), ensure_ascii=False, allow_nan=False)
+    """Raises: ValueError when a number is not finite."""
+    return to_json(metrics)
 
 
 def from_values(values: Any) -> Metrics | None:
     """None when these are no metrics of this version."""
-    made = _TYPES.get(values.get("kind", "")) if isinstance(values, dict) else None
-    if made is None or not {one.name for one in fields(made)} >= values.keys():
-        return None
-    try:
-        metrics: Metrics = made(**values)
-    except TypeError:
-        return None
+    kind = values.get("kind") if isinstance(values, dict) else None
+    made = _TYPES.get(kind) if isinstance(kind, str) else None
+    metrics: Metrics | None = None if made is None else from_json(made, values)
     return metrics
 
 
 def append_metrics(path: Path, metrics: Metrics) -> None:
     """Raises: DiskFull, AgentError; half a line may then be there, which reading passes over."""
-    with written(path), path.open("ab") as file:
-        file.write((to_line(metrics) + "\n").encode())
+    line = (to_line(metrics) + "\n").encode()
+    with written(path), path.open("ab+") as file:
+        if _ends_torn(file):
+            line = b"\n" + line
+        file.write(line)
         file.flush()
         os.fsync(file.fileno())
 
 
+def _ends_torn(file: BinaryIO) -> bool:
+    """Whether a write that was cut short left half a line, which the next one must not become part of."""
+    if file.seek(0, os.SEEK_END) == 0:
+        return False
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) != b"\n"
+
+
 def read_metrics(path: Path) -> Iterator[Metrics]:
     """All whole lines, in their order; nothing where there is no file. Raises: AgentError."""
-    if not path.exists():
-        return
-    with written(path):
-        lines = path.read_bytes().split(b"\n")
-    for line in lines[:-1]:  # the last one ends with a line feed or is torn
-        try:
-            metrics = from_values(json.loads(line))
-        except ValueError:
-            continue
+    for line in _whole_lines(path):
+        metrics = from_values(parsed(line))
         if metrics is not None:
             yield metrics
+
+
+def cut_metrics(path: Path, step: int) -> None:
+    """Forget whatever came after `step`, and damaged lines; lines of other versions stay as they are.
+
+    For a killed run that goes on from the checkpoint of that step.
+
+    Raises: DiskFull, AgentError; the file is as it was then.
+    """
+    kept = [line + b"\n" for line in _whole_lines(path) if _is_within(parsed(line), step)]
+    if path.exists():
+        put(path, kept)
+
+
+def _is_within(values: Any, step: int) -> bool:
+    found = values.get("step") if isinstance(values, dict) else None
+    return isinstance(found, int) and found <= step
+
+
+def _whole_lines(path: Path) -> list[bytes]:
+    """Raises: AgentError."""
+    if not path.exists():
+        return []
+    with written(path):
+        # The last one ends with a line feed or is torn.
+        return path.read_bytes().split(b"\n")[:-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +150,7 @@ class History:
 
     steps: tuple[StepMetrics, ...] = ()
     evaluations: tuple[EvaluationMetrics, ...] = ()
-    notes: tuple[Note, ...] = field(default=())
+    notes: tuple[Note, ...] = ()
 
 
 def read_history(path: Path) -> History:

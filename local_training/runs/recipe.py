@@ -11,10 +11,11 @@ Every complaint names the key, because people write recipes by hand. Paths are r
 """
 
 import tomllib
+import unicodedata
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from engine.errors import UsageProblem
 
@@ -23,6 +24,16 @@ SAMPLING_KINDS: Final = frozenset({"rft", "rl"})
 """Kinds that learn from what the policy writes itself, hence need tasks and rollouts; the others need examples."""
 _MOST_RECIPE_BYTES: Final = 1 << 20
 _FAULTS_SHOWN: Final = 20
+
+
+def _readable(name: str) -> str:
+    if not name.strip() or any(unicodedata.category(character) == "Cc" for character in name):
+        raise ValueError("must be a name, without line ends or other control characters")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_readable)]
+"""Of a file or an expert."""
 
 
 class _Table(BaseModel):
@@ -57,7 +68,7 @@ class BatchTable(_Table):
     """Of sft, dpo and kto."""
     prompts: int = Field(default=6, ge=1, le=1024)
     """Of rl and rft: groups of branches that teach something."""
-    graph_tokens: int = Field(default=2048, ge=1)
+    graph_tokens: int = Field(default=1024, ge=1)
     """Tokens that one graph may hold; fewer take less memory."""
     short_prompt_tokens: int = Field(default=1024, ge=0)
     """Longer prompts are replayed: read once without gradient, their branches one at a time."""
@@ -161,8 +172,8 @@ class StopTable(_Table):
 
 class Recipe(_Table):
     kind: Kind
-    data: str = Field(min_length=1)
-    expert: str = Field(default="L0", min_length=1)
+    data: Name
+    expert: Name = "L0"
     steps: int = Field(ge=1, le=100_000)
     seed: int = Field(default=0, ge=0, lt=2**31)
     adapter: AdapterTable = AdapterTable()
@@ -190,16 +201,22 @@ class Recipe(_Table):
 
 def read_recipe(path: Path) -> Recipe:
     """Raises: UsageProblem when the file cannot be read, or with every key that is wrong."""
+    return parse_recipe(recipe_content(path), path.name)
+
+
+def recipe_content(path: Path) -> bytes:
+    """All bytes of a recipe. Raises: UsageProblem when the file cannot be read."""
     try:
-        if path.stat().st_size > _MOST_RECIPE_BYTES:
-            raise UsageProblem(f"{path.name} is too large for a recipe.", "Name the file that begins with `kind = `.")
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(_MOST_RECIPE_BYTES + 1)
     except OSError as error:
         raise UsageProblem(
             f"The recipe {path.name} cannot be read: {error.strerror or error}.",
             "Check its path and whether you may read it.",
         ) from error
-    return parse_recipe(content, path.name)
+    if len(content) > _MOST_RECIPE_BYTES:
+        raise UsageProblem(f"{path.name} is too large for a recipe.", "Name the file that begins with `kind = `.")
+    return content
 
 
 def parse_recipe(content: bytes, name: str) -> Recipe:

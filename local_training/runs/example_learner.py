@@ -1,0 +1,140 @@
+"""sft, dpo and kto: learning from answers that are given, a batch of examples per optimizer step."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from engine.runtime.protocol import Tokens
+from local_training.losses import answer_loss, apo_zero_loss, dpo_loss, kto_loss, kto_reference_point
+from local_training.policy import Policy
+from local_training.replay import accumulate, score
+from local_training.runs.inputs import TokenExample
+from local_training.runs.learning import Learned, MemoryGuard, Tell, everything, guarded
+from local_training.runs.order import take
+from local_training.runs.recipe import Recipe
+from local_training.runs.worktime import WorkTime
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One held-out example: its loss, and for preferences whether the policy is on the right side."""
+
+    loss: float
+    is_right: bool | None
+
+
+class ExampleLearner:
+    """See `local_training.runs.learning.Learner`."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        training: Sequence[TokenExample],
+        recipe: Recipe,
+        *,
+        guard: MemoryGuard,
+        work: WorkTime,
+        check: Callable[[], None],
+        tell: Tell,
+    ) -> None:
+        """`check` is called between small pieces of work, `tell` with what is being done."""
+        self._policy, self._training, self._recipe = policy, training, recipe
+        self._guard, self._work, self._check, self._tell = guard, work, check, tell
+
+    def learn(self, step: int, start: int) -> Learned:
+        batch = take(self._training, start, self._recipe.batch.examples, self._recipe.seed)
+        with self._work.working("training"):
+            return self._guard.gathered(lambda: self._gather(batch))
+
+    def judge(self, example: TokenExample) -> Judged:
+        """Without gradient. The reference point of kto is 0 here, as one example has none."""
+        with torch.no_grad():
+            logprobs = score(self._policy, example.prompt, _answers(example))
+            if self._recipe.kind == "sft":
+                return Judged(float(-logprobs[0].mean()), None)
+            ratios = [
+                float(one.sum() - other.sum()) for one, other in zip(logprobs, self._anchor(example), strict=True)
+            ]
+            if self._recipe.kind == "dpo":
+                chosen, rejected = (torch.tensor([ratio]) for ratio in ratios)
+                return Judged(float(dpo_loss(chosen, rejected, beta=self._recipe.loss.beta)), ratios[0] > ratios[1])
+            ratio, is_good = torch.tensor(ratios), torch.tensor([example.is_good])
+            loss = float(apo_zero_loss(ratio, is_good, beta=self._recipe.loss.beta))
+            return Judged(loss, (ratios[0] > 0) == example.is_good)
+
+    def _gather(self, batch: Sequence[TokenExample]) -> Learned:
+        tokens = sum(len(answer) for example in batch for answer in _answers(example))
+        reference = self._reference(batch)
+        loss, right = 0.0, 0
+        for number, example in enumerate(batch):
+            self._tell("training", number, len(batch))
+            if self._recipe.kind == "sft":
+                loss += self._imitate(example, tokens)
+            else:
+                part, is_right = self._prefer(example, len(batch), reference)
+                loss, right = loss + part, right + is_right
+        accuracy = None if self._recipe.kind == "sft" else right / len(batch)
+        return Learned(loss, len(batch), tokens, {"accuracy": accuracy})
+
+    def _imitate(self, example: TokenExample, tokens: int) -> float:
+        def loss(_: int, logprobs_T: torch.Tensor) -> torch.Tensor:
+            return answer_loss(logprobs_T[None], everything(logprobs_T[None]), tokens)
+
+        return self._accumulated(example, loss)
+
+    def _prefer(self, example: TokenExample, examples: int, reference: float) -> tuple[float, bool]:
+        """Loss of one preference, and whether the policy is on its right side.
+
+        A preference joins two answers, which may not fit into one graph: the loss's slope in each answer's log-ratio
+        is taken first, without a graph, and then sent through one answer after the other.
+        """
+        anchor = self._anchor(example)
+        with torch.no_grad():
+            now = score(self._policy, example.prompt, _answers(example))
+        ratio_A = torch.stack([mine_T.sum() - anchor_T.sum() for mine_T, anchor_T in zip(now, anchor, strict=True)])
+        ratio_A = ratio_A.detach().requires_grad_()
+        loss = self._preference_loss(ratio_A, example.is_good, examples, reference)
+        (slope_A,) = torch.autograd.grad(loss, ratio_A)
+        self._accumulated(example, lambda number, logprobs_T: slope_A[number] * logprobs_T.sum())
+        ratios = ratio_A.tolist()
+        is_right = ratios[0] > ratios[1] if len(ratios) == 2 else (ratios[0] > 0) == example.is_good
+        return float(loss), is_right
+
+    def _preference_loss(self, ratio_A: torch.Tensor, is_good: bool, examples: int, reference: float) -> torch.Tensor:
+        beta = self._recipe.loss.beta
+        if self._recipe.kind == "dpo":
+            return dpo_loss(ratio_A[:1], ratio_A[1:], beta=beta, pair_count=examples)
+        is_good_B = torch.tensor([is_good], device=ratio_A.device)
+        if self._recipe.loss.reference == "zero":
+            return apo_zero_loss(ratio_A, is_good_B, beta=beta, example_count=examples)
+        point = torch.tensor(reference, device=ratio_A.device)
+        return kto_loss(ratio_A, is_good_B, point, beta=beta, example_count=examples)
+
+    def _reference(self, batch: Sequence[TokenExample]) -> float:
+        """kto's reference point of this batch: log-ratios of answers to other prompts than their own."""
+        if self._recipe.kind != "kto" or self._recipe.loss.reference == "zero":
+            return 0.0
+        ratios: list[float] = []
+        for example, other in zip(batch, (*batch[1:], *batch[:1]), strict=True):
+            self._check()
+            mismatched = [other.answer]
+            with self._policy.using("anchor"):
+                anchor = score(self._policy, example.prompt, mismatched)
+            ratios.append(float(score(self._policy, example.prompt, mismatched)[0].sum() - anchor[0].sum()))
+        return float(kto_reference_point(torch.tensor(ratios)))
+
+    def _anchor(self, example: TokenExample) -> tuple[torch.Tensor, ...]:
+        with self._policy.using("anchor"):
+            return score(self._policy, example.prompt, _answers(example))
+
+    def _accumulated(self, example: TokenExample, loss: Callable[[int, torch.Tensor], torch.Tensor]) -> float:
+        answers = _answers(example)
+        checked = guarded(loss, self._check, self._guard.check)
+        return accumulate(
+            self._policy, example.prompt, answers, checked, plan=self._guard.plan(example.prompt, answers)
+        ).loss
+
+
+def _answers(example: TokenExample) -> list[Tokens]:
+    return [example.answer, example.rejected] if example.rejected else [example.answer]

@@ -1,0 +1,163 @@
+"""What a run trains on and is tested with, in token ids. Built once, by the engine and harness that serve, and kept.
+
+A run that goes on reads the very ids it began with, whatever became of profile and harness since.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from engine.adapters.files import put
+from engine.errors import StoreProblem, UsageProblem
+from engine.harness.encoding import encode_parts
+from engine.harness.prompt import Harness
+from engine.runtime.protocol import Encoder, Tokens
+from local_training.examples import AnswerExample
+from local_training.policy import Example
+from local_training.rollouts import RolloutSettings, TaskPrompt, prompt_of
+from local_training.runs.data import data_content, run_examples, run_tasks
+from local_training.runs.folder import RunFolder
+from local_training.runs.general_texts import ANSWER_TOKENS, GENERAL_REQUESTS
+from local_training.runs.recipe import SAMPLING_KINDS, Recipe
+from local_training.runs.sampler import Sampler
+from local_training.tasks import Split, Task, TaskMessage
+
+_GENERAL_SEED: Final = 20_000
+
+_Item = TypeVar("_Item", Task, AnswerExample)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenExample:
+    """An example of sft, dpo or kto. `rejected` is empty but in dpo."""
+
+    example_id: str
+    prompt: Tokens
+    answer: Tokens
+    """With the token that ends it."""
+    rejected: Tokens
+    is_good: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Of rl and rft the tasks and their prompts, of the other kinds the examples; the others are empty."""
+
+    tasks: Split[Task]
+    prompts: Mapping[str, Tokens]
+    """Of every task, by its id."""
+    training: tuple[TokenExample, ...]
+    held_out: tuple[TokenExample, ...]
+    general: tuple[Example, ...]
+    """General requests with the anchor's own answers."""
+
+
+def load_inputs(folder: RunFolder, recipe: Recipe, sampler: Sampler, profile: Path) -> Inputs:
+    """From the frozen data, and the frozen token ids where there are any; otherwise those are made and frozen.
+
+    Raises: UsageProblem, ModelProblem, RuntimeFailed, DiskFull; StoreProblem when frozen ids are damaged.
+    """
+    content = data_content(folder.data, recipe)
+    if recipe.kind in SAMPLING_KINDS:
+        tasks = run_tasks(content, folder.data.name, recipe)
+        tasks = Split(tasks.training, _tested(tasks.held_out, recipe.evaluation.items))
+        prompts = _frozen(folder.prompts, lambda: _task_prompts(tasks, sampler, profile))
+        _check_lengths({name: len(tokens) for name, tokens in prompts.items()}, recipe)
+        return Inputs(tasks, prompts, (), (), _general(folder, recipe, sampler, profile))
+    given = run_examples(content, folder.data.name, recipe)
+    tested = _tested(given.held_out, recipe.evaluation.items)
+    ids = _frozen(folder.prompts, lambda: _example_ids((*given.training, *tested), sampler, profile))
+    general = _general(folder, recipe, sampler, profile)
+    return Inputs(Split((), ()), {}, _in_tokens(given.training, ids), _in_tokens(tested, ids), general)
+
+
+def _tested(held_out: Sequence[_Item], items: int) -> tuple[_Item, ...]:
+    """At most `items`, chosen by their ids alone, in their order in the file."""
+    ids = [item.task_id if isinstance(item, Task) else item.example_id for item in held_out]
+    chosen = set(sorted(ids, key=lambda name: hashlib.sha256(f"tested\0{name}".encode()).digest())[:items])
+    return tuple(item for item, name in zip(held_out, ids, strict=True) if name in chosen)
+
+
+def _task_prompts(tasks: Split[Task], sampler: Sampler, profile: Path) -> dict[str, Tokens]:
+    harness, encoder = sampler.harness(profile), sampler.runtime
+    return {task.task_id: prompt_of(task, harness, encoder) for task in (*tasks.training, *tasks.held_out)}
+
+
+def _example_ids(examples: Sequence[AnswerExample], sampler: Sampler, profile: Path) -> dict[str, Tokens]:
+    harness, encoder = sampler.harness(profile), sampler.runtime
+    found: dict[str, Tokens] = {}
+    for example in examples:
+        as_task = Task(example.example_id, example.messages, example.expert, ())
+        found[f"prompt {example.example_id}"] = prompt_of(as_task, harness, encoder)
+        found[f"answer {example.example_id}"] = _answer(example.answer, harness, encoder)
+        if example.rejected is not None:
+            found[f"rejected {example.example_id}"] = _answer(example.rejected, harness, encoder)
+    return found
+
+
+def _answer(text: str, harness: Harness, encoder: Encoder) -> Tokens:
+    """The ids as the policy would write them, up to the token that ends an answer."""
+    closing = encode_parts(harness.chat_format.assistant_close(), encoder, harness.markup)
+    return (*encoder.encode(text), *closing[:1])
+
+
+def _in_tokens(examples: Sequence[AnswerExample], ids: Mapping[str, Tokens]) -> tuple[TokenExample, ...]:
+    return tuple(
+        TokenExample(
+            example.example_id,
+            ids[f"prompt {example.example_id}"],
+            ids[f"answer {example.example_id}"],
+            ids.get(f"rejected {example.example_id}", ()),
+            example.is_good is not False,
+        )
+        for example in examples
+    )
+
+
+def _general(folder: RunFolder, recipe: Recipe, sampler: Sampler, profile: Path) -> tuple[Example, ...]:
+    """Sampled from the anchor at temperature 1, so that their mean log-ratio estimates a KL."""
+
+    def draw() -> dict[str, Tokens]:
+        harness, encoder = sampler.harness(profile), sampler.runtime
+        prompts = [
+            TaskPrompt(
+                str(number),
+                prompt_of(Task(str(number), (TaskMessage("user", text),), recipe.expert, ()), harness, encoder),
+                sampler.adapters,
+            )
+            for number, text in enumerate(GENERAL_REQUESTS)
+        ]
+        settings = RolloutSettings(1, ANSWER_TOKENS, together=recipe.rollouts.together)
+        groups = sampler.roll_out(prompts, settings, seed=_GENERAL_SEED, step=0)
+        found: dict[str, Tokens] = {}
+        for group in groups:
+            segment = group.rollouts[0].segment
+            found |= {f"prompt {group.task_id}": segment.prompt, f"answer {group.task_id}": segment.completion}
+        return found
+
+    ids = _frozen(folder.general, draw)
+    return tuple(Example(ids[f"prompt {n}"], ids[f"answer {n}"]) for n in range(len(GENERAL_REQUESTS)))
+
+
+def _frozen(path: Path, make: Any) -> dict[str, Tokens]:
+    if not path.exists():
+        put(path, [json.dumps(make(), ensure_ascii=False).encode()])
+    try:
+        values = json.loads(path.read_bytes())
+        return {name: tuple(int(token) for token in tokens) for name, tokens in values.items()}
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise StoreProblem(f"{path.name} of this run is damaged.", "Begin a new run from the same recipe.") from error
+
+
+def _check_lengths(lengths: Mapping[str, int], recipe: Recipe) -> None:
+    room = recipe.rollouts.context_tokens - max(recipe.rollouts.max_tokens, recipe.evaluation.max_tokens)
+    name, longest = max(lengths.items(), key=lambda one: one[1])
+    if longest > room:
+        raise UsageProblem(
+            f"The prompt of task `{name}` has {longest} tokens; with the answer it does not fit into "
+            f"rollouts.context_tokens ({recipe.rollouts.context_tokens}).",
+            f"Set that to {longest + recipe.rollouts.context_tokens - room} or more.",
+        )

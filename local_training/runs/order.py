@@ -1,0 +1,19 @@
+"""Which items a run takes next: all of them in a new random order, then all again in another. Pure; light: no torch."""
+
+import random
+from collections.abc import Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def take(items: Sequence[Item], start: int, count: int, seed: int) -> tuple[Item, ...]:
+    """`count` items from place `start` of that endless order on; one pass holds every item once."""
+    return tuple(_at(items, place, seed) for place in range(start, start + count))
+
+
+def _at(items: Sequence[Item], place: int, seed: int) -> Item:
+    epoch, within = divmod(place, len(items))
+    order = list(range(len(items)))
+    random.Random(f"{seed} {epoch}").shuffle(order)
+    return items[order[within]]

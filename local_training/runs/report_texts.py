@@ -1,0 +1,171 @@
+"""What the report of a run says, in English and Chinese. Knows no run; placeholders are those of `str.format`."""
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+Language = Literal["en", "zh"]
+
+TEXTS: Final[Mapping[str, tuple[str, str]]] = {
+    "report": ("Training report", "训练报告"),
+    # What was learned.
+    "learned.rl": (
+        "Expert {expert} practised by trying: in each step it answered {prompts} tasks {branches} times each, and what "
+        "earned more reward was made more likely.",
+        "专家 {expert} 通过尝试来练习：每一步对 {prompts} 个任务各作答 {branches} 次，奖励较高的回答变得更容易出现。",
+    ),
+    "learned.rft": (
+        "Expert {expert} imitated its own best answers: in each step it answered {prompts} tasks {branches} times each "
+        "and learned from those that earned enough reward.",
+        "专家 {expert} 模仿自己最好的回答：每一步对 {prompts} 个任务各作答 {branches} 次，并向奖励足够高的回答学习。",
+    ),
+    "learned.sft": (
+        "Expert {expert} learned to write given answers, {examples} examples a step.",
+        "专家 {expert} 学习给定的回答，每一步 {examples} 个样例。",
+    ),
+    "learned.dpo": (
+        "Expert {expert} learned from pairs of a better and a worse answer, {examples} pairs a step.",
+        "专家 {expert} 从“较好与较差”的回答对中学习，每一步 {examples} 对。",
+    ),
+    "learned.kto": (
+        "Expert {expert} learned from answers marked as good or bad, {examples} a step.",
+        "专家 {expert} 从标为好或坏的回答中学习，每一步 {examples} 个。",
+    ),
+    "shuffled": (
+        "The rewards were shuffled on purpose: this is a control, which must not learn.",
+        "奖励被有意打乱：这是对照运行，不应学到东西。",
+    ),
+    # Whether it got better.
+    "better": ("It got better on held-out items.", "它在留出的题目上变好了。"),
+    "worse": ("It got worse on held-out items.", "它在留出的题目上变差了。"),
+    "same": (
+        "Held-out items show no change that chance would not explain.",
+        "留出的题目上没有超出偶然的变化。",
+    ),
+    "unknown": (
+        "Whether it got better is not known: there is no evaluation of held-out items both before and after.",
+        "不知道是否变好：没有训练前后都做过的留出评测。",
+    ),
+    "compared": (
+        "{items} held-out items, before the first step and after step {step}",
+        "{items} 个留出题目，比较第一步之前与第 {step} 步之后",
+    ),
+    "accuracy.held": ("Right answers", "答对"),
+    "accuracy.side": ("Examples on the right side", "方向正确的样例"),
+    "tokens.held": ("Mean length of an answer", "回答的平均长度"),
+    "reward.held": ("Mean reward", "平均奖励"),
+    "loss.held": ("Mean loss", "平均损失"),
+    "before": ("before", "之前"),
+    "after": ("after", "之后"),
+    "rate": ("{share} ({right} of {n})", "{share}（{right}/{n}）"),
+    "interval": ("95 % interval {low} to {high}", "95 % 区间 {low} 至 {high}"),
+    "tokens": ("{count} tokens", "{count} 个 token"),
+    "changed": (
+        "{gained} became right, {lost} became wrong; {p} (McNemar's exact test, two-sided)",
+        "{gained} 个由错变对，{lost} 个由对变错；{p}（McNemar 精确检验，双侧）",
+    ),
+    "changed.loss": (
+        "it fell on {gained} items and rose on {lost}; {p} (sign test, two-sided)",
+        "{gained} 个下降，{lost} 个上升；{p}（符号检验，双侧）",
+    ),
+    # How it ended, what it took.
+    "ended": ("How it ended", "如何结束"),
+    "state.new": ("It has not begun.", "尚未开始。"),
+    "state.running": ("It is not over: this is how it stood.", "尚未结束：这是当时的情况。"),
+    "state.paused": ("It is paused and can go on.", "已暂停，可以继续。"),
+    "state.stopped": ("It was stopped and can go on.", "已停止，可以继续。"),
+    "state.finished": ("It finished.", "已完成。"),
+    "state.failed": ("It failed, and can go on once the reason is gone.", "已失败；原因消除后可以继续。"),
+    "steps": ("{step} of {steps} steps are done and kept.", "共 {steps} 步，已完成并保留 {step} 步。"),
+    "took": ("What it took", "花费"),
+    "took.time": ("Time", "时间"),
+    "took.sampling": ("Of it sampling", "其中采样"),
+    "took.training": ("Of it training", "其中训练"),
+    "took.written": ("Tokens written", "生成的 token"),
+    "took.trained": ("Tokens trained on", "用于训练的 token"),
+    "took.idle": ("Idle share of the steps", "步内空闲占比"),
+    "took.memory": ("Most memory", "最大内存"),
+    "hours": ("{hours} h {minutes} min", "{hours} 小时 {minutes} 分"),
+    "minutes": ("{minutes} min {seconds} s", "{minutes} 分 {seconds} 秒"),
+    "seconds": ("{seconds} s", "{seconds} 秒"),
+    # Charts.
+    "charts.learning": ("Learning", "学习"),
+    "charts.distance": ("Distance from where it began", "与起点的距离"),
+    "charts.agreement": ("Agreement of trainer and sampler", "训练端与采样端的一致程度"),
+    "charts.optimizer": ("Optimizer", "优化器"),
+    "charts.work": ("Work", "工作量"),
+    "step": ("step", "步"),
+    "training": ("training", "训练"),
+    "held_out": ("held out", "留出"),
+    "held_out.spread": ("held out, with 95 % interval", "留出，含 95 % 区间"),
+    "limit": ("limit", "上限"),
+    "reward": ("Reward", "奖励"),
+    "accuracy": ("Accuracy", "正确率"),
+    "length": ("Length of answers", "回答长度"),
+    "unfinished": ("Answers cut off", "被截断的回答"),
+    "kl": ("KL from the start", "与起点的 KL"),
+    "kl.target": ("on target", "目标文本"),
+    "kl.general": ("on general texts", "一般文本"),
+    "kl.target.limit": ("limit on target", "目标上限"),
+    "kl.general.limit": ("limit on general texts", "一般文本上限"),
+    "entropy": ("Entropy", "熵"),
+    "mismatch": ("Mismatch of log-probabilities", "对数概率的偏差"),
+    "mismatch.mean": ("mean distance", "平均距离"),
+    "mismatch.kl": ("KL", "KL"),
+    "weights": ("Importance weights", "重要性权重"),
+    "weights.masked": ("masked, outside the band", "区间外，已屏蔽"),
+    "weights.cap": ("above the cap", "超过上限值"),
+    "weights.limit": ("limit of masked", "屏蔽上限"),
+    "loss": ("Loss", "损失"),
+    "norm": ("Norm of the gradient", "梯度范数"),
+    "norm.clip": ("shortened to", "缩短至"),
+    "rate.chart": ("Learning rate", "学习率"),
+    "speed": ("Speed", "速度"),
+    "speed.sampling": ("sampling", "采样"),
+    "speed.training": ("training", "训练"),
+    "memory": ("Memory of trainer and engine", "训练端与引擎的内存"),
+    "groups": ("Groups of branches", "分支组"),
+    "groups.drawn": ("drawn", "已采样"),
+    "groups.kept": ("kept, as they teach something", "保留（能提供学习信号）"),
+    "unit.reward": ("mean", "平均"),
+    "unit.share": ("%", "%"),
+    "unit.tokens": ("tokens", "token"),
+    "unit.nats": ("nats a token", "nat / token"),
+    "unit.speed": ("tokens a second", "token / 秒"),
+    "unit.gib": ("GiB", "GiB"),
+    "unit.groups": ("groups a step", "组 / 步"),
+    "unit.loss": ("loss", "损失"),
+    "unit.norm": ("norm, before it is shortened", "缩短前的范数"),
+    "unit.rate": ("rate", "学习率"),
+    "no_values": ("no values", "没有数值"),
+    "no_steps": ("No step has been recorded.", "还没有记录任何一步。"),
+    # Notes, items, recipe.
+    "notes": ("Notes", "备注"),
+    "items": ("Held-out items that changed", "发生变化的留出题目"),
+    "items.lost": ("Right before, wrong after ({count})", "由对变错（{count}）"),
+    "items.gained": ("Wrong before, right after ({count})", "由错变对（{count}）"),
+    "items.more": (
+        "{count} more are in the run's folder `evaluations`.",
+        "另有 {count} 个，见运行文件夹的 `evaluations`。",
+    ),
+    "items.untrusted": (
+        "The texts are as the model wrote them; characters that cannot be seen stand as their code.",
+        "文本为模型原样输出；不可见字符以其编码显示。",
+    ),
+    "cut": ("… and {count} more characters", "……另有 {count} 个字符"),
+    "cut_off": ("cut off", "被截断"),
+    "empty": ("(empty)", "（空）"),
+    "recipe": ("Recipe", "配方"),
+    "inputs": ("What it was made of", "所用材料"),
+    "inputs.base": ("Base", "基座"),
+    "inputs.adapter": ("Adapter of the expert", "专家的适配器"),
+    "inputs.data": ("Data", "数据"),
+    "inputs.expert": ("Expert", "专家"),
+    "inputs.recipe": ("Recipe", "配方"),
+    "inputs.created": ("Begun", "开始时间"),
+    "inputs.versions": ("Versions", "版本"),
+    "none": ("none", "无"),
+}
+
+
+def say(key: str, language: Language, **values: object) -> str:
+    return TEXTS[key][language == "zh"].format(**values)

@@ -1,0 +1,340 @@
+"""One run from its folder to an adapter: load, learn step by step, keep a checkpoint after each, test, hand the result.
+
+Killed at any point it goes on from the last checkpoint and ends where it would have ended. Talks through `emit` and the
+folder alone; who started it, and how it is shown, is not its business.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import psutil
+import torch
+
+from engine.adapters.converting import gguf_to_peft, peft_to_gguf
+from engine.adapters.files import part_of, settle, written
+from engine.errors import RuntimeFailed
+from engine.runtime.gguf import read_header
+from local_training.mismatch import Mismatch, measure_mismatch
+from local_training.policy import Example, Policy, load_policy
+from local_training.rollouts import RolloutSettings, TaskPrompt
+from local_training.runs.checkpoints import Position, restore_checkpoint, save_checkpoint
+from local_training.runs.creating import check_frozen
+from local_training.runs.evaluating import evaluate_examples, evaluate_tasks, summary
+from local_training.runs.evaluations import evaluation_path, write_items
+from local_training.runs.events import Activity, Event, Progress
+from local_training.runs.example_learner import ExampleLearner
+from local_training.runs.folder import RunFolder, RunState, State, now
+from local_training.runs.inputs import Inputs, load_inputs
+from local_training.runs.learning import Learned, Learner, MemoryGuard
+from local_training.runs.metrics import Note, StepMetrics, append_metrics, cut_metrics, read_history
+from local_training.runs.optimizing import apply_gradients, make_optimizer, rate_at
+from local_training.runs.policy_learner import PolicyLearner
+from local_training.runs.recipe import SAMPLING_KINDS, Recipe, read_recipe
+from local_training.runs.sampler import EngineSettings, Sampler
+from local_training.runs.signals import Interrupted, Signals
+from local_training.runs.stopping import barren_rule, broken_rule
+from local_training.runs.worktime import WorkTime
+
+Emit = Callable[[Event], None]
+
+_PARITY_SEED: Final = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a start of a run ended, when it did not fail."""
+
+    state: State
+    step: int
+    reason: str
+
+
+def train(folder: RunFolder, emit: Emit, *, watch_parent: bool = False) -> Result:
+    """Begin the run in `folder` or go on with it, until it is done or asked to end.
+
+    Raises: AgentError with the reason of a failure; the folder's checkpoints and results are as they were.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(folder.held())
+        check_frozen(folder)
+        recipe = read_recipe(folder.recipe)
+        if hasattr(os, "nice"):
+            os.nice(recipe.limits.nice)  # the engine inherits it
+        work = WorkTime()
+        run = _Run(folder, recipe, emit, work)
+        signals = stack.enter_context(Signals(folder, run.show_pause))
+        if watch_parent:
+            signals.watch_parent()
+        run.signals = signals
+        try:
+            run.open(stack)
+            reason = run.learn()
+            run.finish()
+        except Interrupted as ending:
+            run.write_state("stopped", reason=str(ending))
+            return Result("stopped", run.position.step, str(ending))
+        run.write_state("finished", reason=reason)
+        return Result("finished", run.position.step, reason)
+
+
+class _Run:
+    """The parts of one start of a run."""
+
+    def __init__(self, folder: RunFolder, recipe: Recipe, emit: Emit, work: WorkTime) -> None:
+        self.folder, self.recipe, self.emit, self.work = folder, recipe, emit, work
+        self.signals: Signals
+        self.position = Position()
+        self._policy: Policy
+        self._optimizer: torch.optim.Optimizer
+        self._sampler: Sampler
+        self._inputs: Inputs
+        self._learner: Learner
+        self._anchor_general: tuple[torch.Tensor, ...] = ()
+        self._threads = recipe.limits.threads or len(psutil.Process().cpu_affinity() if _HAS_AFFINITY else [0])
+        self._began = time.monotonic()
+        self._paused_s = 0.0
+
+    # Opening
+
+    def open(self, stack: ExitStack) -> None:
+        """Load everything and go to where the run was left. Raises: Interrupted, AgentError."""
+        frozen, recipe = self.folder.read_frozen(), self.recipe
+        # What is known until the checkpoint is read, should the run end before that.
+        before = self.folder.read_state()
+        self.position = Position(before.step, worked_seconds=before.worked_seconds)
+        self._began = time.monotonic() - before.worked_seconds
+        self.write_state("running")
+        self.tell("loading", 0, 0)
+        torch.set_num_threads(self._threads)
+        expert = Path(frozen.expert_adapter) if frozen.expert_adapter else None
+        engine = EngineSettings(recipe.rollouts.context_tokens, recipe.rollouts.together, self._threads)
+        base = Path(frozen.base)
+        self._sampler = Sampler(base, expert, self.folder.work, engine, signals=self.signals, work=self.work)
+        stack.callback(self._sampler.close)
+        self._inputs = load_inputs(self.folder, recipe, self._sampler, Path(frozen.profile))
+        self.check()
+        self._policy = load_policy(
+            base,
+            expert=self._expert_folder(expert, base),
+            rank=recipe.adapter.rank,
+            alpha=recipe.adapter.alpha,
+            seed=recipe.seed,
+            checkpointing=recipe.batch.checkpointing,
+        )
+        self._optimizer = make_optimizer(self._policy, recipe.optimizer)
+        self.position = restore_checkpoint(self.folder.checkpoints, self._policy, self._optimizer)
+        self._began = time.monotonic() - self.position.worked_seconds
+        cut_metrics(self.folder.metrics, self.position.step)
+        self._learner = self._make_learner()
+        with self._policy.using("anchor"), torch.no_grad():
+            self._anchor_general = self._policy.logprobs(self._inputs.general)
+
+    def _expert_folder(self, expert: Path | None, base: Path) -> Path | None:
+        """The expert's frozen adapter as the trainer reads it, converted back from the file that serves."""
+        if expert is None:
+            return None
+        target = self.folder.inputs / "expert"
+        if not target.is_dir():
+            part = self.folder.inputs / ".part-expert"
+            with written(target):
+                shutil.rmtree(part, ignore_errors=True)
+            gguf_to_peft(expert, read_header(base), part)
+            with written(target):
+                os.replace(part, target)
+        return target
+
+    def _make_learner(self) -> Learner:
+        guard = MemoryGuard(self._policy, self.recipe.batch, self.recipe.limits.memory_gib, self.note)
+        if self.recipe.kind in SAMPLING_KINDS:
+            return PolicyLearner(
+                self._policy,
+                self._inputs,
+                self._sampler,
+                self.recipe,
+                guard=guard,
+                work=self.work,
+                check=self.check,
+                tell=self.tell,
+            )
+        return ExampleLearner(
+            self._policy,
+            self._inputs.training,
+            self.recipe,
+            guard=guard,
+            work=self.work,
+            check=self.check,
+            tell=self.tell,
+        )
+
+    # Learning
+
+    def learn(self) -> str:
+        """All steps that are left; gives the reason why there are no more. Raises: Interrupted, AgentError."""
+        self._evaluate_if_due()
+        self.work.lap()
+        last_step_s = 0.0
+        while self.position.step < self.recipe.steps:
+            self.check()
+            if self.worked_seconds + last_step_s > 60.0 * self.recipe.limits.minutes:
+                return f"Its {self.recipe.limits.minutes:g} minutes are used up (limits.minutes)."
+            began = self.worked_seconds
+            if reason := self._step(self.position.step + 1):
+                return reason
+            last_step_s = self.worked_seconds - began
+            self._evaluate_if_due()
+        return "All steps are done."
+
+    def _step(self, step: int) -> str:
+        """One optimizer step, kept unless it breaks a rule, whose reason is then given."""
+        learned = self._learner.learn(step, self.position.drawn)
+        table = self.recipe.optimizer
+        rate = rate_at(step, self.recipe.steps, table)
+        with self.work.working("training"):
+            norm = 0.0 if learned.is_barren else apply_gradients(self._policy, self._optimizer, rate, table.clip_norm)
+            general = self._general_kl()
+        metrics = self._metrics(step, learned, norm, rate, general)
+        first = self.position.first_entropy_nats or metrics.entropy_nats
+        barren = self.position.barren + 1 if learned.is_barren else 0
+        if reason := broken_rule(metrics, self.recipe.stop, first):
+            self.note(f"{reason} The adapter is the one before step {step}.")
+            self.position = restore_checkpoint(self.folder.checkpoints, self._policy, self._optimizer)
+            return reason
+        self.tell("saving", 0, 1)
+        append_metrics(self.folder.metrics, metrics)
+        self.position = Position(step, self.position.drawn + learned.taken, barren, first, self.worked_seconds)
+        save_checkpoint(self.folder.checkpoints, self._policy, self._optimizer, self.position)
+        self.write_state("running")
+        self.emit(metrics)
+        return barren_rule(barren, self.recipe.stop)
+
+    def _metrics(self, step: int, learned: Learned, norm: float, rate: float, general: float) -> StepMetrics:
+        spent = self.work.lap()
+        blank = StepMetrics(step, spent.seconds, learned.loss, norm, rate)
+        return replace(
+            blank,
+            **learned.figures,
+            kl_general_nats=general,
+            rollout_seconds=spent.sampling,
+            train_seconds=spent.training,
+            idle_share=spent.idle_share,
+            trained_tokens=learned.trained_tokens,
+            memory_bytes=psutil.Process().memory_info().rss + self._sampler.memory_bytes,
+        )
+
+    def _general_kl(self) -> float:
+        """KL(anchor || policy) on the anchor's answers to general requests, nats a token: estimate k3 from its side."""
+        with torch.no_grad():
+            logprobs = self._policy.logprobs(self._inputs.general)
+        gap_N = torch.cat([mine_T - anchor_T for mine_T, anchor_T in zip(logprobs, self._anchor_general, strict=True)])
+        return float((gap_N.expm1() - gap_N).mean())
+
+    # Testing and finishing
+
+    def _evaluate_if_due(self, *, is_last: bool = False) -> None:
+        """Held-out items, where they are to be tested after this step and were not yet."""
+        step, table = self.position.step, self.recipe.evaluation
+        is_due = is_last or step == 0 or (table.every > 0 and step % table.every == 0)
+        done = {one.step for one in read_history(self.folder.metrics).evaluations}
+        if not table.items or not is_due or step in done:
+            return
+        began = time.monotonic()
+        if self.recipe.kind in SAMPLING_KINDS:
+            self._sampler.hand_over(self._policy, step)
+            items = evaluate_tasks(self._inputs, self._sampler, self.recipe, self.tell)
+        else:
+            assert isinstance(self._learner, ExampleLearner)
+            items = evaluate_examples(self._inputs.held_out, self._learner, self.check, self.tell)
+        write_items(evaluation_path(self.folder.evaluations, step), items)
+        metrics = summary(step, time.monotonic() - began, items)
+        append_metrics(self.folder.metrics, metrics)
+        self.emit(metrics)
+        self.work.lap()
+
+    def finish(self) -> None:
+        """Test the last adapter, in the engine too, and put it where it is found. Raises: Interrupted, AgentError."""
+        self._evaluate_if_due(is_last=True)
+        self.tell("saving", 0, 1)
+        self._sampler.hand_over(self._policy, self.position.step)
+        self._check_parity()
+        with written(self.folder.adapter):
+            shutil.rmtree(self.folder.adapter, ignore_errors=True)
+        self._policy.save(self.folder.adapter)
+        frozen = self.folder.read_frozen()
+        with part_of(self.folder.path) as part:
+            peft_to_gguf(self.folder.adapter, read_header(Path(frozen.base)), part)
+            with written(self.folder.adapter_gguf):
+                settle(part, self.folder.adapter_gguf)
+        shutil.rmtree(self.folder.work, ignore_errors=True)
+
+    def _check_parity(self) -> None:
+        """That the engine computes with the adapter what the trainer does. Raises: RuntimeFailed."""
+        gap = self._parity()
+        bound = self.recipe.stop.mismatch_nats
+        self.note(
+            f"Engine and trainer differ by {gap.mean_absolute_gap_nats:.4f} nats a token with this adapter, "
+            f"over {gap.tokens} tokens."
+        )
+        if bound is not None and gap.mean_absolute_gap_nats > bound:
+            raise RuntimeFailed(
+                f"With this adapter engine and trainer differ by {gap.mean_absolute_gap_nats:.3f} nats a token.",
+                "It was not put in place. Begin a new run; if that happens again, this base cannot be trained here.",
+            )
+
+    def _parity(self) -> Mismatch:
+        prompts = [
+            TaskPrompt(str(number), example.prompt, self._sampler.adapters)
+            for number, example in enumerate(self._inputs.general)
+        ]
+        settings = RolloutSettings(1, 32, together=self.recipe.rollouts.together)
+        groups = list(self._sampler.roll_out(prompts, settings, seed=_PARITY_SEED, step=0))
+        segments = [group.rollouts[0].segment for group in groups]
+        with torch.no_grad():
+            logprobs = self._policy.logprobs([Example(one.prompt, one.completion) for one in segments])
+        return measure_mismatch([one.tolist() for one in logprobs], [one.logprobs for one in segments])
+
+    # Telling
+
+    @property
+    def worked_seconds(self) -> float:
+        return time.monotonic() - self._began - self._paused_s
+
+    def check(self) -> None:
+        """Between two small pieces of work. Raises: Interrupted."""
+        before = self.signals.paused_seconds
+        self.signals.check()
+        waited = self.signals.paused_seconds - before
+        self._paused_s += waited
+        self.work.wait(waited)
+
+    def tell(self, activity: Activity, done: int, total: int) -> None:
+        step = min(self.position.step + 1, self.recipe.steps)
+        self.emit(Progress(step, self.recipe.steps, activity, done, total))
+
+    def note(self, text: str) -> None:
+        note = Note(self.position.step, text)
+        append_metrics(self.folder.metrics, note)
+        self.emit(note)
+
+    def show_pause(self, is_paused: bool) -> None:
+        self.write_state("paused" if is_paused else "running")
+
+    def write_state(self, state: State, reason: str = "") -> None:
+        self.folder.write_state(
+            RunState(
+                state,
+                self.position.step,
+                reason=reason,
+                pid=os.getpid() if state in ("running", "paused") else 0,
+                worked_seconds=self.worked_seconds,
+                updated_at=now(),
+            )
+        )
+
+
+_HAS_AFFINITY: Final = hasattr(psutil.Process, "cpu_affinity")
