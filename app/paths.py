@@ -82,6 +82,11 @@ class Paths:
         return self.home / "adapters"
 
     @property
+    def runs(self) -> Path:
+        """Training runs, a folder each."""
+        return self.home / "runs"
+
+    @property
     def lock(self) -> Path:
         return self.home / "home.lock"
 

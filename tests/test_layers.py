@@ -19,8 +19,15 @@ ALLOWED = {
     "local_training": {"engine"},
     "app": {"engine", "ui", "local_training"},
 }
-LIGHT_TRAINING = ("local_training.job", "local_training.report")
-"""What the program may know of training: the job it starts and the report it reads."""
+LIGHT_TRAINING = (
+    "local_training.runs.creating",
+    "local_training.runs.events",
+    "local_training.runs.folder",
+    "local_training.runs.metrics",
+    "local_training.runs.recipe",
+    "local_training.runs.report",
+)
+"""What the program may know of training: the runs it begins and watches, and the report it reads."""
 
 ONLY_IN = {
     "llama_cpp": "engine.runtime",

@@ -15,6 +15,7 @@ from app.cli.history import history
 from app.cli.models import models
 from app.cli.serving import key, serve, web
 from app.cli.talk import ask, chat
+from app.cli.training import train
 from app.output import OutputFailed, print_error, write_utf8
 from engine.errors import AgentError
 
@@ -28,7 +29,7 @@ def cli() -> None:
     """A personal agent on your own computer: one local model, several experts, nothing leaves the machine."""
 
 
-for _verb in (ask, chat, web, serve, key, models, adapters, history, doctor, backup, restore, verify):
+for _verb in (ask, chat, web, serve, key, models, adapters, train, history, doctor, backup, restore, verify):
     cli.add_command(_verb)
 
 
