@@ -63,18 +63,18 @@ def load_inputs(folder: RunFolder, recipe: Recipe, sampler: Sampler, profile: Pa
     content = data_content(folder.data, recipe)
     if recipe.kind in SAMPLING_KINDS:
         tasks = run_tasks(content, folder.data.name, recipe)
-        tasks = Split(tasks.training, _tested(tasks.held_out, recipe.evaluation.items))
+        tasks = Split(tasks.training, tested_items(tasks.held_out, recipe.evaluation.items))
         prompts = _frozen(folder.prompts, lambda: _task_prompts(tasks, sampler, profile))
         _check_lengths({name: len(tokens) for name, tokens in prompts.items()}, recipe)
         return Inputs(tasks, prompts, (), (), _general(folder, recipe, sampler, profile))
     given = run_examples(content, folder.data.name, recipe)
-    tested = _tested(given.held_out, recipe.evaluation.items)
+    tested = tested_items(given.held_out, recipe.evaluation.items)
     ids = _frozen(folder.prompts, lambda: _example_ids((*given.training, *tested), sampler, profile))
     general = _general(folder, recipe, sampler, profile)
     return Inputs(Split((), ()), {}, _in_tokens(given.training, ids), _in_tokens(tested, ids), general)
 
 
-def _tested(held_out: Sequence[_Item], items: int) -> tuple[_Item, ...]:
+def tested_items(held_out: Sequence[_Item], items: int) -> tuple[_Item, ...]:
     """At most `items`, chosen by their ids alone, in their order in the file."""
     ids = [item.task_id if isinstance(item, Task) else item.example_id for item in held_out]
     chosen = set(sorted(ids, key=lambda name: hashlib.sha256(f"tested\0{name}".encode()).digest())[:items])

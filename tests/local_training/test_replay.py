@@ -15,9 +15,9 @@ torch = requirements.require_module("torch")
 requirements.require_module("transformers")
 requirements.require_module("peft")
 
-from local_training.policy import Example  # noqa: E402
 from local_training.replay import Plan, accumulate, choose_plan, score  # noqa: E402
 from tests.support.tiny_policy import random_adapter, tiny_llama, tiny_policy, tiny_qwen3  # noqa: E402
+from tests.support.whole_graph import cosine, gradient_of, relative_error, whole_graph  # noqa: E402
 
 torch.set_num_threads(1)
 
@@ -33,10 +33,6 @@ def loss_of_branch(number, logprobs_T):
     return -ADVANTAGES[number] * logprobs_T.sum() / sum(map(len, BRANCHES))
 
 
-def gradient_of(policy):
-    return torch.cat([weight.grad.flatten() for weight in policy.trainable])
-
-
 def accumulated(policy, plan, prompt=PROMPT):
     policy.model.zero_grad()
     result = accumulate(policy, prompt, BRANCHES, loss_of_branch, plan=plan)
@@ -44,29 +40,7 @@ def accumulated(policy, plan, prompt=PROMPT):
 
 
 def one_graph(policy, *, detach_prompt, prompt=PROMPT):
-    """Loss and gradient of whole sequences without any cache. A detached prompt sends no gradient back through the
-    keys and values of all its tokens but the last."""
-
-    def detach(_, __, output_BTO):
-        return torch.cat([output_BTO[:, : len(prompt) - 1].detach(), output_BTO[:, len(prompt) - 1 :]], dim=1)
-
-    projections = [module for name, module in policy.model.named_modules() if name.endswith((".k_proj", ".v_proj"))]
-    hooks = [module.register_forward_hook(detach) for module in projections if detach_prompt]
-    policy.model.zero_grad()
-    logprobs = policy.logprobs([Example(prompt, branch) for branch in BRANCHES])
-    losses = [loss_of_branch(number, branch_T) for number, branch_T in enumerate(logprobs)]
-    torch.stack(losses).sum().backward()
-    for hook in hooks:
-        hook.remove()
-    return [float(loss.detach()) for loss in losses], gradient_of(policy)
-
-
-def cosine(one, other):
-    return float(torch.nn.functional.cosine_similarity(one.double(), other.double(), dim=0))
-
-
-def relative_error(found, expected):
-    return float((found - expected).norm() / expected.norm())
+    return whole_graph(policy, prompt, BRANCHES, loss_of_branch, detach_prompt=detach_prompt)
 
 
 @MAKERS
