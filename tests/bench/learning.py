@@ -47,8 +47,9 @@ GOALS: Final = {
 def arms_wanted(arm: str | None, seed: int | None) -> list[tuple[str, int]]:
     """The arms and seeds to run, in the order in which they tell most."""
     seeds = SEEDS if seed is None else (seed,)
-    wanted = [(name, one) for name in EDITS for one in seeds]
-    return [(name, one) for name, one in wanted if arm in (None, name)]
+    claimed = [("rl", seed) for seed in seeds]
+    beside = [(name, seed) for seed in seeds for name in EDITS if name != "rl"]
+    return [(name, seed) for name, seed in (*claimed, *beside) if arm in (None, name)]
 
 
 def run_arms(folder: Path, wanted: Sequence[tuple[str, int]], workers: int, quick: bool) -> None:

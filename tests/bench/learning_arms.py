@@ -68,9 +68,15 @@ class Arm:
 
 def recipe_text(name: str, seed: int, quick: bool) -> str:
     """The shipped recipe, with the arm's changes; `quick` makes it so small that it only shows that all works."""
-    edits = [*EDITS[name], ("seed = 0", f"seed = {seed}"), ("../tasks/", f"{RECIPE.parents[1].as_posix()}/tasks/")]
+    # One thread each, so that runs side by side do not take each other's core.
+    edits = [
+        *EDITS[name],
+        ("threads = 0", "threads = 1"),
+        ("seed = 0", f"seed = {seed}"),
+        ("../tasks/", f"{RECIPE.parents[1].as_posix()}/tasks/"),
+    ]
     if quick:
-        edits += [("steps = 40", "steps = 2"), ("items = 240", "items = 6"), ("prompts = 6", "prompts = 2")]
+        edits += [("steps = 20", "steps = 2"), ("items = 240", "items = 6"), ("prompts = 6", "prompts = 2")]
         edits += [
             ("branches = 8", "branches = 2"),
             ("max_tokens = 64", "max_tokens = 24"),
