@@ -35,7 +35,7 @@ class Memory:
     def peak(self, prompt_tokens: int, branch_tokens: int, at_once: int = 1) -> int:
         """Of one call of `accumulate`, with branches of `branch_tokens` and `at_once` of them in one graph.
 
-        With the gradient through the prompt, the prompt's tokens are tokens of every branch.
+        With the gradient through the prompt, its tokens count as tokens of one more branch.
         """
         in_graph = branch_tokens * at_once
         prompt = prompt_tokens * (self.prompt_token + at_once * self.replayed_token)

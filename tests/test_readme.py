@@ -10,6 +10,10 @@ import pytest
 
 from app.cli import cli
 from app.settings import Settings
+from local_training.example_files import parse_examples
+from local_training.examples import ExampleKind
+from local_training.runs.recipe import parse_recipe
+from local_training.task_files import parse_tasks
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -65,6 +69,19 @@ def test_the_first_screen_holds_the_two_commands() -> None:
     assert len(commands) == 2
     assert commands[0].endswith('macaron ask "What is the capital of France?"')
     assert commands[1].endswith("python -m pytest")
+
+
+def test_the_recipe_it_shows_is_one() -> None:
+    (recipe,) = re.findall(r"```toml\n(kind = .*?)```", README, re.DOTALL)
+    assert parse_recipe(recipe.encode(), "README.md").rollouts.branches == 8
+
+
+def test_the_data_it_shows_is_read() -> None:
+    task, *examples = re.search(r"```json\n(\{\"id\": \"capital-1\".*?)```", README, re.DOTALL)[1].splitlines()
+    assert parse_tasks(task.encode())[1] == ()
+    kinds: tuple[ExampleKind, ...] = ("sft", "dpo", "kto")
+    for kind, example in zip(kinds, examples, strict=True):
+        assert parse_examples(example.encode(), kind)[1] == ()
 
 
 def test_every_file_and_folder_it_names_exists() -> None:

@@ -25,7 +25,7 @@ def train() -> None:
 @profile_option
 @home_option
 def train_run(recipe: Path, out: Path | None, as_json: bool, profile: str | None, home: str | None) -> int:
-    """Begin a run of RECIPE, a TOML file, and show it until it ends.
+    """Begin a run of RECIPE, a TOML file or the name of one that comes with the program, and show it until it ends.
 
     Ctrl+C ends it as soon as it can, a second Ctrl+C at once. Either way the steps that are done are kept, and
     `macaron train resume` goes on with them. Exit code 0 when it finished, 130 when it was stopped.

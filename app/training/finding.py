@@ -1,4 +1,4 @@
-"""Find a run by its name or folder, and tell whether somebody works on it. Changes nothing."""
+"""Find a run or a recipe by its name or path, and tell whether somebody works on a run. Changes nothing."""
 
 import shlex
 from collections.abc import Mapping
@@ -8,6 +8,7 @@ from typing import Final
 import psutil
 
 from app.paths import Paths, find_home
+from engine.assets import asset_path
 from engine.errors import UnknownName, UsageProblem
 from local_training.runs.folder import RunFolder, RunState
 
@@ -31,6 +32,26 @@ def find_run(paths: Paths, name_or_folder: Path) -> RunFolder:
         f"There is no run {name_or_folder}.",
         f"Runs of this home: {known or 'none'}. Or give the folder that `macaron train run` made.",
     )
+
+
+def find_recipe(name_or_path: Path) -> Path:
+    """A recipe file, or by its name one that comes with the program.
+
+    Raises: UnknownName listing those there are, UsageProblem.
+    """
+    try:
+        path = name_or_path.expanduser().absolute()
+    except RuntimeError as error:
+        raise UsageProblem(f"There is no home folder for {name_or_path}.", "Write the whole path.") from error
+    if path.exists() or name_or_path.name != str(name_or_path):
+        return path
+    shipped = {recipe.stem: recipe for recipe in asset_path("recipes").glob("*.toml")}
+    if name_or_path.name not in shipped:
+        raise UnknownName(
+            f"There is no recipe {name_or_path}.",
+            f"Give a TOML file, or a recipe that comes with the program: {', '.join(sorted(shipped))}.",
+        )
+    return shipped[name_or_path.name]
 
 
 def runs_of(paths: Paths) -> list[RunFolder]:

@@ -13,7 +13,7 @@ from app.paths import Paths, make_home
 from app.profiles import load_chosen_profile
 from app.settings import load_settings, screen_language
 from app.training.figures import change_line
-from app.training.finding import find_run, is_working, name_for_commands
+from app.training.finding import find_recipe, find_run, is_working, name_for_commands
 from app.training.outcome import Outcome
 from app.training.reporting import report_at_end
 from app.training.shows import JsonShow, PlainShow, Show
@@ -44,7 +44,7 @@ def run_recipe(
 
     trainer.require()
     make_home(paths)
-    recipe = _expanded(recipe)
+    recipe = find_recipe(recipe)
     chosen = load_chosen_profile(paths, profile or load_settings(paths.settings).profile)
     expert = chosen.expert(read_recipe(recipe).expert)
     base = find_base(chosen, paths)

@@ -104,6 +104,31 @@ def test_the_expert_of_the_recipe_must_be_one_of_the_profile(home: Path, recipe:
     assert not Paths(home).runs.exists()
 
 
+def test_a_recipe_that_comes_with_the_program_is_begun_by_its_name(
+    home: Path, profile: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert begin(home, Path("short-answers"), profile) == 0
+    run = RunFolder(Path(last_object(capsys)["folder"]))
+    assert run.read_frozen().title == "short-answers"
+    assert b"What is the capital of France?" in run.data.read_bytes()
+
+
+def test_a_name_that_is_no_recipe_says_which_there_are(home: Path, profile: Path):
+    with pytest.raises(UnknownName) as problem:
+        begin(home, Path("longer-answers"), profile)
+    assert "short-answers" in problem.value.hint
+    assert not Paths(home).runs.exists()
+
+
+def test_a_file_of_that_name_goes_before_the_recipe_that_comes_with_the_program(
+    home: Path, recipe: Path, profile: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    recipe.rename(recipe.parent / "short-answers")
+    monkeypatch.chdir(recipe.parent)
+    assert begin(home, Path("short-answers"), profile) == 0
+    assert RunFolder(Path(last_object(capsys)["folder"])).read_frozen().kind == "sft"
+
+
 def test_without_the_libraries_nothing_is_made_and_their_installation_is_named(
     home: Path, recipe: Path, monkeypatch: pytest.MonkeyPatch
 ):
