@@ -14,13 +14,14 @@ from typing import Any, Final, Literal
 import torch
 from peft import LoraConfig, LoraModel
 from peft.functional import cast_adapter_dtype
-from peft.tuners.lora import LoraLayer
 from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 
+from engine.adapters.lora import Pairs
+from engine.adapters.peft_folder import config_of, read_peft, write_peft
 from engine.errors import AdapterMismatch, UsageProblem
 from engine.runtime.protocol import Tokens
-from local_training.adapter_folder import Pair, PeftAdapter, read_adapter, write_adapter
+from local_training.adapter_layers import lora_layers, lora_like, new_lora, put_pairs, take_pairs
 from local_training.base_model import LINEAR_KINDS, best_device, load_base
 from local_training.training_memory import Memory, training_memory
 
@@ -61,7 +62,7 @@ def load_policy(
     Raises: ModelMissing, BadModelFile, ModelProblem, AdapterMismatch, OutOfMemory.
     """
     model = load_base(base, device or best_device())
-    frozen = read_adapter(expert) if expert else None
+    frozen = read_peft(expert).pairs if expert else None
     return Policy(model, name=base.name, expert=frozen, rank=rank, alpha=alpha, seed=seed, checkpointing=checkpointing)
 
 
@@ -78,19 +79,19 @@ class Policy:
         model: PreTrainedModel,
         *,
         name: str,
-        expert: PeftAdapter | None = None,
+        expert: Pairs | None = None,
         rank: int = 8,
         alpha: float = 32.0,
         seed: int = 0,
         checkpointing: bool = False,
     ) -> None:
         self._name = name
-        self._rank, self._alpha, self._checkpointing = rank, alpha, checkpointing
+        self._rank, self._alpha, self._checkpointing = rank, float(alpha), checkpointing
         self._stack = [_TRAINED] if expert is None else [_EXPERT, _TRAINED]
         self.model: Any = model
         self.model.train(False)  # nothing random in a forward pass, whoever runs it
         self._tuner: LoraModel | None = None
-        self._inject(_TRAINED, _lora_config(rank, alpha, LINEAR_KINDS), seed)
+        self._inject(_TRAINED, new_lora(rank, alpha, LINEAR_KINDS), seed)
         if expert is not None:
             self._add_expert(expert)
         self._activate("policy")
@@ -128,7 +129,7 @@ class Policy:
             self.model.config,
             weights=weights,
             adapters=frozen + _ADAM_COPIES * trained,
-            widths=sum(sum(layer.base_layer.weight.shape) for _, layer in self._layers()),
+            widths=sum(sum(layer.base_layer.weight.shape) for _, layer in lora_layers(self.model)),
             number_bytes=self.number_type.itemsize,
             checkpointing=self._checkpointing,
             logit_tokens=_HEAD_ROWS,
@@ -204,38 +205,31 @@ class Policy:
         return tuple(torch.split(logprobs_N, [len(answer) for answer in answers]))
 
     def save(self, folder: Path) -> None:
-        """Write the trained adapter as a PEFT folder.
+        """Write the trained adapter as a PEFT folder, over one that is there.
 
-        Raises: DiskFull, StoreProblem.
+        Raises: DiskFull, AgentError.
         """
-        pairs = {
-            path: Pair(layer.lora_A[_TRAINED].weight, layer.lora_B[_TRAINED].weight) for path, layer in self._layers()
-        }
-        write_adapter(folder, PeftAdapter(self._rank, self._alpha, pairs, base_name=self._name))
+        write_peft(folder, take_pairs(self.model, _TRAINED, self._alpha), base_name=self._name, overwrite=True)
 
     def restore(self, folder: Path) -> None:
         """Go on from an adapter that `save` wrote, bit by bit the same.
 
         Raises: ModelMissing, BadModelFile, AdapterMismatch; the adapter is unchanged then.
         """
-        saved = read_adapter(folder)
-        mine = (self._rank, self._alpha, {path for path, _ in self._layers()}, False)
-        if (saved.rank, saved.alpha, set(saved.pairs), saved.rank_stabilised) != mine:
+        saved = read_peft(folder).pairs
+        layers = {path for path, _ in lora_layers(self.model)}
+        mine = (self._rank, self._alpha)
+        if saved.keys() != layers or any((pair.rank, pair.alpha) != mine for pair in saved.values()):
+            found = config_of(saved)
             raise AdapterMismatch(
                 f"The adapter in {folder.name} has another rank, alpha or set of layers than this run's.",
-                f"Continue with the rank ({saved.rank}) and alpha ({saved.alpha:g}) it was trained with.",
+                f"Continue with the rank ({found.rank}) and alpha ({found.alpha:g}) it was trained with.",
             )
-        self._copy_in(_TRAINED, saved)
+        put_pairs(self.model, _TRAINED, saved, self._name)
 
     @property
     def _backbone(self) -> Any:
         return self.model.model  # both families call it so
-
-    def _layers(self) -> Iterator[tuple[str, Any]]:
-        """The adapted linear layers with their paths in the transformers model, in order."""
-        for path, module in self.model.named_modules():
-            if isinstance(module, LoraLayer):
-                yield path, module
 
     def _inject(self, adapter_name: str, config: LoraConfig, seed: int = 0) -> None:
         with torch.random.fork_rng(devices=[]):
@@ -248,42 +242,19 @@ class Policy:
         # The base may be bfloat16; steps of an optimizer would get lost in that.
         cast_adapter_dtype(self.model, adapter_name)
 
-    def _add_expert(self, expert: PeftAdapter) -> None:
-        unknown = sorted(set(expert.pairs) - {path for path, _ in self._layers()})
+    def _add_expert(self, expert: Pairs) -> None:
+        unknown = sorted(set(expert) - {path for path, _ in lora_layers(self.model)})
         if unknown:
             raise AdapterMismatch(
                 f"The expert's adapter changes {unknown[0]}, which {self._name} does not have.",
                 "Use an adapter that was made for this base.",
             )
-        config = _lora_config(expert.rank, expert.alpha, sorted(expert.pairs))
-        config.use_rslora = expert.rank_stabilised
-        config.rank_pattern, config.alpha_pattern = dict(expert.rank_pattern), dict(expert.alpha_pattern)
-        self._inject(_EXPERT, config)
-        self._copy_in(_EXPERT, expert)
-
-    def _copy_in(self, adapter_name: str, adapter: PeftAdapter) -> None:
-        targets = []
-        for path, layer in self._layers():
-            if adapter_name not in layer.lora_A:
-                continue
-            halves = (layer.lora_A[adapter_name].weight, layer.lora_B[adapter_name].weight)
-            if path not in adapter.pairs:
-                raise AdapterMismatch(f"The adapter holds nothing for {path}.", "Use one that was made for this base.")
-            pair = adapter.pairs[path]
-            for mine, given in zip(halves, (pair.A_rI, pair.B_Or), strict=True):
-                if mine.shape != given.shape:
-                    raise AdapterMismatch(
-                        f"{path} is {list(given.shape)} in the adapter and {list(mine.shape)} on {self._name}.",
-                        "Use an adapter that was made for this base.",
-                    )
-                targets.append((mine, given))
-        with torch.no_grad():
-            for mine, given in targets:
-                mine.copy_(given)
+        self._inject(_EXPERT, lora_like(expert))
+        put_pairs(self.model, _EXPERT, expert, self._name)
 
     def _activate(self, active: Active) -> None:
         names = {"policy": self._stack, "anchor": self._stack[:-1], "base": []}[active]
-        for _, layer in self._layers():
+        for _, layer in lora_layers(self.model):
             layer.enable_adapters(bool(names))
             if names:
                 layer.set_adapter(names)
@@ -308,15 +279,3 @@ def _checkpointed(forward: Any, *args: Any, **kwargs: Any) -> Any:
     if not torch.is_grad_enabled():
         return forward(*args, **kwargs)
     return checkpoint(forward, *args, use_reentrant=False, **kwargs)
-
-
-def _lora_config(rank: int, alpha: float, target_modules: Sequence[str]) -> LoraConfig:
-    options: dict[str, Any] = {
-        "r": rank,
-        "lora_alpha": alpha,
-        "lora_dropout": 0.0,
-        "target_modules": list(target_modules),
-        "bias": "none",
-        "task_type": "CAUSAL_LM",
-    }
-    return LoraConfig(**options)

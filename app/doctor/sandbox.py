@@ -13,6 +13,7 @@ from typing import Final
 from app.doctor.check import Check, bad, ok, warning
 from app.doctor.probing import ProbeFailed, ask
 from app.paths import Paths
+from engine.harness.sandbox import interpreter, minimal_root
 
 _TIMEOUT_S: Final = 10.0
 _WITHOUT: Final = "Until then every run of a tool will ask you first."
@@ -97,34 +98,6 @@ def _bubblewrap(paths: Paths) -> Check:
         finally:
             secret.unlink(missing_ok=True)
     return judge(found)
-
-
-def interpreter() -> str:
-    """The Python below any virtual environment: a sandbox does not see those."""
-    return os.path.realpath(sys.executable)
-
-
-def minimal_root(program: str) -> list[str]:
-    """A root with the system's programs and this Python, read-only, and nothing else: no home, no network."""
-    command = [
-        program,
-        "--unshare-all",
-        "--die-with-parent",
-        "--new-session",
-        "--clearenv",
-        "--ro-bind",
-        "/usr",
-        "/usr",
-    ]
-    for name in ("bin", "lib", "lib32", "lib64", "sbin"):
-        place = Path("/", name)
-        if place.is_symlink():
-            command += ["--symlink", os.readlink(place), str(place)]
-        elif place.is_dir():
-            command += ["--ro-bind", str(place), str(place)]
-    if not sys.base_prefix.startswith("/usr/") and sys.base_prefix not in ("/", "/usr"):
-        command += ["--ro-bind", sys.base_prefix, sys.base_prefix]
-    return [*command, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--chdir", "/", "--"]
 
 
 def judge(found: Mapping[str, object]) -> Check:

@@ -1,6 +1,6 @@
 """What a PEFT `adapter_config.json` says of how strongly each module is changed. Knows neither weights nor a base.
 
-Refuses every kind of adapter that llama.cpp cannot express, with the reason, rather than converting a part of it.
+Refuses every kind of adapter that llama.cpp cannot express, with the reason, rather than reading a part of it.
 Meaning of the fields: the PEFT library, `LoraConfig`.
 """
 
@@ -20,7 +20,7 @@ _MAX_RANK: Final = 1 << 16
 _PLAIN_PATTERN: Final = re.compile(r"\^?[A-Za-z0-9_.]+")
 _PLAIN_STARTS: Final = (True, False, None, "gaussian", "eva", "orthogonal")
 """Ways to begin the training that leave the base as it is."""
-_RETRAIN: Final = "Train the adapter again without it; a plain LoRA can be converted."
+_RETRAIN: Final = "Train the adapter again without it, as a plain LoRA."
 _AGAIN: Final = "Save the adapter again with PEFT."
 
 Number = TypeVar("Number", int, float)
@@ -63,10 +63,10 @@ def read_config(folder: Path) -> PeftConfig:
 
 
 def parse_config(values: Mapping[str, Any]) -> PeftConfig:
-    """Raises: BadModelFile naming the field that cannot be converted or is wrong."""
+    """Raises: BadModelFile naming the field that cannot be used or is wrong."""
     problem = _unsupported(values)
     if problem:
-        raise BadModelFile(f"This adapter cannot be converted: {problem}.", _RETRAIN)
+        raise BadModelFile(f"This adapter cannot be used: {problem}.", _RETRAIN)
     rank = _rank("r", values.get("r"))
     alpha = _alpha("lora_alpha", values.get("lora_alpha"))
     ranks = {key: _rank(f"rank_pattern of {key}", value) for key, value in _pattern(values, "rank_pattern").items()}
@@ -93,7 +93,7 @@ _REFUSED_FIELDS: Final = {
     "use_dora": "DoRA also rescales the base's weights, which llama.cpp does not do",
     "modules_to_save": "it replaces whole layers of the base, which a GGUF adapter cannot hold",
     "trainable_token_indices": "it changes single tokens of the embedding, which a GGUF adapter cannot hold",
-    "target_parameters": "adapters on fused experts are not converted",
+    "target_parameters": "adapters on fused experts are not read",
     "layer_replication": "it repeats layers, which the base file does not",
     "fan_in_fan_out": "its weights are stored transposed, as no llama or qwen3 model has them",
     "use_qalora": "it pools its inputs, which llama.cpp does not do",

@@ -49,39 +49,56 @@ def read_peft(folder: Path) -> PeftFolder:
     return PeftFolder(pairs, _hash_of(folder / CONFIG_FILE, path))
 
 
-def write_peft(folder: Path, pairs: Pairs, *, base_name: str = "") -> None:
+def write_peft(folder: Path, pairs: Pairs, *, base_name: str = "", overwrite: bool = False) -> None:
     """Save `pairs`, named as in transformers, as a PEFT adapter. The config comes last: with it the folder is whole.
 
-    Raises: UsageProblem when there is an adapter already; DiskFull, AgentError.
+    Equal weights give equal bytes, whatever order they come in. Each file is replaced whole or stays as it was.
+
+    overwrite: take the place of an adapter that is there.
+
+    Raises: UsageProblem when there is one that may not be overwritten; DiskFull, AgentError.
     """
-    if (folder / CONFIG_FILE).exists() or (folder / WEIGHTS_FILE).exists():
+    if not overwrite and ((folder / CONFIG_FILE).exists() or (folder / WEIGHTS_FILE).exists()):
         raise UsageProblem(f"{folder} holds an adapter already.", "Choose an empty folder.")
+    pairs = dict(sorted(pairs.items()))
     tensors: dict[str, Array] = {}
     for module, pair in pairs.items():
         tensors[f"{_PREFIX}{module}.lora_A.weight"] = pair.a_rI
         tensors[f"{_PREFIX}{module}.lora_B.weight"] = pair.b_Or
     put(folder / WEIGHTS_FILE, safetensors_bytes(tensors))
-    put(folder / CONFIG_FILE, [json.dumps(_config(pairs, base_name), indent=2, sort_keys=True).encode()])
+    put(folder / CONFIG_FILE, [json.dumps(_values(pairs, base_name), indent=2, sort_keys=True).encode()])
 
 
-def _config(pairs: Pairs, base_name: str) -> Mapping[str, Any]:
+def config_of(pairs: Pairs) -> PeftConfig:
+    """What says of `pairs` how strongly each module is changed, with values of their own for as few as possible."""
     rank, alpha = most_common(pair.rank for pair in pairs.values()), common_alpha(pairs)
+    return PeftConfig(
+        rank,
+        alpha,
+        rank_pattern={module: pair.rank for module, pair in pairs.items() if pair.rank != rank},
+        alpha_pattern={module: pair.alpha for module, pair in pairs.items() if pair.alpha != alpha},
+        is_rank_stabilised=False,
+    )
+
+
+def _values(pairs: Pairs, base_name: str) -> Mapping[str, Any]:
+    config = config_of(pairs)
     return {
-        "alpha_pattern": {module: pair.alpha for module, pair in pairs.items() if pair.alpha != alpha},
+        "alpha_pattern": config.alpha_pattern,
         "base_model_name_or_path": base_name,
         "bias": "none",
         "fan_in_fan_out": False,
         "inference_mode": True,
         "init_lora_weights": True,
-        "lora_alpha": int(alpha) if alpha.is_integer() else alpha,
+        "lora_alpha": int(config.alpha) if config.alpha.is_integer() else config.alpha,
         "lora_dropout": 0.0,
         "peft_type": "LORA",
-        "r": rank,
-        "rank_pattern": {module: pair.rank for module, pair in pairs.items() if pair.rank != rank},
+        "r": config.rank,
+        "rank_pattern": config.rank_pattern,
         "target_modules": sorted(pairs),
         "task_type": "CAUSAL_LM",
         "use_dora": False,
-        "use_rslora": False,
+        "use_rslora": config.is_rank_stabilised,
     }
 
 

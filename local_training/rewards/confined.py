@@ -6,7 +6,6 @@ processes; where that is missing nothing runs unless the caller allows it. Knows
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,13 +13,11 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import IO, Final
 
 from engine.errors import RuntimeFailed, boundary
+from engine.harness.sandbox import interpreter, working_sandbox
 
-_PROBE_S: Final = 10.0
 _MATCH_S: Final = 5.0
 """Generous: on a busy machine starting Python alone takes a second."""
 _MATCH: Final = """
@@ -67,7 +64,7 @@ def run_python(source: str, standard_input: str, limits: Limits, *, may_be_uncon
     before = _LIMITS.format(
         cpu_s=int(limits.time_s) + 1, memory_bytes=limits.memory_bytes, output_bytes=limits.output_bytes
     )
-    command = [*_confinement(may_be_unconfined), _interpreter(), "-I", "-P", "-X", "utf8", "-c", before + source]
+    command = [*_confinement(may_be_unconfined), interpreter(), "-I", "-P", "-X", "utf8", "-c", before + source]
     with boundary(RuntimeFailed, "A program of an answer could not be tried", "Free memory and disk, then try again."):
         return _run(command, standard_input, limits)
 
@@ -128,7 +125,7 @@ def _content(file: IO[bytes], most_bytes: int) -> str:
 
 
 def _confinement(may_be_unconfined: bool) -> tuple[str, ...]:
-    prefix = _bubblewrap() if sys.platform == "linux" else None
+    prefix = working_sandbox()
     if prefix is not None:
         return prefix
     if may_be_unconfined and os.name == "posix":
@@ -137,31 +134,3 @@ def _confinement(may_be_unconfined: bool) -> tuple[str, ...]:
         "A program that a model wrote cannot be run here: there is no sandbox to run it in.",
         "On Linux install bubblewrap; `macaron doctor` tells whether it works. Or leave out tasks with program tests.",
     )
-
-
-@cache
-def _bubblewrap() -> tuple[str, ...] | None:
-    """The beginning of a command that runs in a sandbox; None where bubblewrap is missing or does not work."""
-    program = shutil.which("bwrap")
-    if program is None:
-        return None
-    prefix = [program, "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
-    prefix += ["--ro-bind", "/usr", "/usr"]
-    for place in (Path("/", name) for name in ("bin", "lib", "lib32", "lib64", "sbin")):
-        if place.is_symlink():
-            prefix += ["--symlink", os.readlink(place), str(place)]
-        elif place.is_dir():
-            prefix += ["--ro-bind", str(place), str(place)]
-    if not Path(sys.base_prefix).is_relative_to("/usr"):
-        prefix += ["--ro-bind", sys.base_prefix, sys.base_prefix]
-    prefix += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--chdir", "/tmp", "--"]
-    try:
-        probe = subprocess.run([*prefix, _interpreter(), "-I", "-c", ""], capture_output=True, timeout=_PROBE_S)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return tuple(prefix) if probe.returncode == 0 else None
-
-
-def _interpreter() -> str:
-    """The Python below any virtual environment: the sandbox does not see those."""
-    return os.path.realpath(sys.executable)

@@ -45,7 +45,7 @@ class AdapterTable(_Table):
     """The adapter that is trained."""
 
     rank: int = Field(default=8, ge=1, le=512)
-    alpha: float = Field(default=32.0, gt=0)
+    alpha: float = Field(default=32.0, ge=1e-6, le=1e6)
 
 
 class OptimizerTable(_Table):

@@ -19,10 +19,10 @@ import torch
 
 from engine.adapters.converting import gguf_to_peft, peft_to_gguf
 from engine.adapters.lora import DataType
+from engine.adapters.peft_folder import config_of, read_peft
 from engine.runtime.gguf import GGUFHeader, read_header
 from engine.runtime.llama import LlamaRuntime
 from engine.runtime.protocol import AdapterStack, ScoreRequest
-from local_training.adapter_folder import read_adapter
 from local_training.mismatch import Mismatch, measure_mismatch
 from local_training.policy import Active, Example, Policy, load_policy
 from local_training.rollouts import RolloutSettings, TaskPrompt, roll_out
@@ -174,7 +174,7 @@ def sample(
 def through_torch(adapter: Path, base: GGUFHeader, folder: Path, data_type: DataType) -> GGUFHeader:
     """The adapter after a way through PEFT's format and the policy that would train on it."""
     gguf_to_peft(adapter, base, folder / "read")
-    read = read_adapter(folder / "read")
+    read = config_of(read_peft(folder / "read").pairs)
     policy = load_policy(base.path, rank=read.rank, alpha=read.alpha, device=torch.device("cpu"))
     policy.restore(folder / "read")
     policy.save(folder / "saved")

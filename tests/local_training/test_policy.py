@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.adapters.peft_folder import read_peft
 from engine.errors import AdapterMismatch, UsageProblem
 from tests.support import requirements
 
@@ -17,7 +18,6 @@ requirements.require_module("peft")
 
 from safetensors.torch import load, save_file  # noqa: E402
 
-from local_training.adapter_folder import read_adapter  # noqa: E402
 from local_training.policy import Example, Policy  # noqa: E402
 from local_training.replay import Plan, accumulate  # noqa: E402
 from tests.support.tiny_policy import random_adapter, stir_adapter, tiny_llama, tiny_policy, tiny_qwen3  # noqa: E402
@@ -109,13 +109,13 @@ def test_stacked_adapters_add_up(tmp_path):
     policy = tiny_policy(expert=expert)
     trained_folder = tmp_path / "trained"
     policy.save(trained_folder)
-    trained = read_adapter(trained_folder)
+    trained = read_peft(trained_folder).pairs
 
     merged = tiny_llama()
     with torch.no_grad():
         for adapter in (expert, trained):
-            for path, pair in adapter.pairs.items():
-                merged.get_submodule(path).weight += adapter.alpha / adapter.rank * (pair.B_Or @ pair.A_rI)
+            for path, pair in adapter.items():
+                merged.get_submodule(path).weight += torch.tensor(pair.alpha / pair.rank * (pair.b_Or @ pair.a_rI))
 
     torch.testing.assert_close(snapshot(policy), torch.cat(one_by_one(merged, EXAMPLES)).detach(), rtol=0, atol=5e-5)
 
@@ -211,15 +211,23 @@ def child_environment(root):
     return os.environ | {"PYTHONPATH": str(root), "HF_HUB_OFFLINE": "1"}
 
 
-def test_an_adapter_of_another_rank_is_refused_and_nothing_changes(tmp_path):
-    tiny_policy(rank=2).save(tmp_path / "adapter")
-    policy = tiny_policy(rank=4)
+@pytest.mark.parametrize(
+    ("other", "hint"),
+    [
+        pytest.param({"rank": 2}, "rank (2) and alpha (16)", id="rank"),
+        pytest.param({"alpha": 2.5}, "rank (4) and alpha (2.5)", id="alpha"),
+    ],
+)
+def test_an_adapter_of_another_rank_or_alpha_is_refused_and_nothing_changes(tmp_path, other, hint):
+    options = {"rank": 4, "alpha": 16.0}
+    tiny_policy(**options | other).save(tmp_path / "adapter")
+    policy = tiny_policy(**options)
     before = snapshot(policy)
 
     with pytest.raises(AdapterMismatch) as refusal:
         policy.restore(tmp_path / "adapter")
 
-    assert "rank (2)" in refusal.value.hint
+    assert hint in refusal.value.hint
     assert torch.equal(snapshot(policy), before)
 
 
@@ -249,15 +257,15 @@ def test_an_expert_may_adapt_fewer_layers_with_other_ranks(tmp_path):
     config_path = folder / "adapter_config.json"
     patterns = {"rank_pattern": {"up_proj": 3}, "alpha_pattern": {"up_proj": 12.0}, "use_rslora": True}
     config_path.write_text(json.dumps(json.loads(config_path.read_text()) | patterns))
-    expert = read_adapter(folder)
+    expert = read_peft(folder).pairs
 
     merged = tiny_llama()
     with torch.no_grad():
-        for path, pair in expert.pairs.items():
+        for path, pair in expert.items():
             rank, alpha = (3, 12.0) if "up_proj" in path else (8, 32.0)
-            merged.get_submodule(path).weight += alpha / rank**0.5 * (pair.B_Or @ pair.A_rI)
+            merged.get_submodule(path).weight += torch.tensor(alpha / rank**0.5 * (pair.b_Or @ pair.a_rI))
 
-    assert len(expert.pairs) == 2
+    assert len(expert) == 2
     torch.testing.assert_close(
         snapshot(tiny_policy(expert=expert, stir=False)),
         torch.cat(one_by_one(merged, EXAMPLES)).detach(),

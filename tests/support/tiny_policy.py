@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, Qwen3Config, Qwen3ForCausalLM
 
-from local_training.adapter_folder import PeftAdapter, read_adapter
+from engine.adapters.lora import Pairs
+from engine.adapters.peft_folder import read_peft
 from local_training.policy import Policy
 
 VOCABULARY = 61
@@ -54,8 +55,8 @@ def stir_adapter(policy: Policy, seed: int = 1, size: float = 0.1) -> None:
             weight.copy_(size * torch.randn(weight.shape, generator=random))
 
 
-def random_adapter(folder: Path, policy: Policy, seed: int = 2) -> PeftAdapter:
+def random_adapter(folder: Path, policy: Policy, seed: int = 2) -> Pairs:
     """The policy's adapter with other random numbers, written to `folder` and read back, as a frozen expert has it."""
     stir_adapter(policy, seed)
     policy.save(folder)
-    return read_adapter(folder)
+    return read_peft(folder).pairs

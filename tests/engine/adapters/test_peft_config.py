@@ -1,4 +1,4 @@
-"""What of PEFT's configuration can be converted, what it then means, and why the rest cannot."""
+"""What of PEFT's configuration can be used, what it then means, and why the rest cannot."""
 
 import math
 from typing import Any
@@ -59,7 +59,7 @@ def test_a_rank_stabilised_update_is_divided_by_the_root_of_its_own_rank():
         pytest.param({"alpha_pattern": {"(a+)+$": 4}}, "only names", id="pattern expression"),
     ],
 )
-def test_what_cannot_be_converted_is_refused_with_the_reason(change: dict[str, Any], says: str):
+def test_what_cannot_be_used_is_refused_with_the_reason(change: dict[str, Any], says: str):
     with pytest.raises(BadModelFile, match=says) as caught:
         parse_config({**CONFIG, **change})
     assert caught.value.hint

@@ -1,0 +1,51 @@
+"""The sandbox that programs of a model run in: the system's programs and this Python, read-only, and nothing else.
+
+Builds the beginning of a bubblewrap command and says whether such a command works here. Linux only so far. Knows
+neither what runs inside nor its limits, and takes no decision about doing without.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+_PROBE_S: Final = 10.0
+_SYSTEM_FOLDERS: Final = ("bin", "lib", "lib32", "lib64", "sbin")
+"""Beside /usr; on most systems they are links into it."""
+
+
+def minimal_root(program: str) -> list[str]:
+    """What comes before a command that bubblewrap, found at `program`, runs: no home, no network, no rights."""
+    command = [program, "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
+    command += ["--ro-bind", "/usr", "/usr"]
+    for place in (Path("/", name) for name in _SYSTEM_FOLDERS):
+        if place.is_symlink():
+            command += ["--symlink", os.readlink(place), str(place)]
+        elif place.is_dir():
+            command += ["--ro-bind", str(place), str(place)]
+    # A Python that calls the root its own must not bring all of it in.
+    if sys.base_prefix != "/" and not Path(sys.base_prefix).is_relative_to("/usr"):
+        command += ["--ro-bind", sys.base_prefix, sys.base_prefix]
+    return [*command, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--chdir", "/tmp", "--"]
+
+
+def interpreter() -> str:
+    """The Python below any virtual environment: the sandbox does not see those."""
+    return os.path.realpath(sys.executable)
+
+
+@cache
+def working_sandbox() -> tuple[str, ...] | None:
+    """The minimal root, after a program has run in it; None where there is none or none works. Tried once."""
+    program = shutil.which("bwrap") if sys.platform == "linux" else None
+    if program is None:
+        return None
+    command = minimal_root(program)
+    try:
+        probe = subprocess.run([*command, interpreter(), "-I", "-c", ""], capture_output=True, timeout=_PROBE_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return tuple(command) if probe.returncode == 0 else None

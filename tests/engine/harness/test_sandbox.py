@@ -1,0 +1,107 @@
+"""The sandbox: what a program in it cannot see or do, and that one which does not work counts as none."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.harness.sandbox import interpreter, minimal_root, working_sandbox
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
+
+
+@pytest.fixture
+def untried() -> Iterator[None]:
+    """Nothing that was found before, and nothing of this test is found later."""
+    working_sandbox.cache_clear()
+    yield
+    working_sandbox.cache_clear()
+
+
+def run_inside(source: str, *arguments: str) -> Any:
+    """What `source` prints as JSON in the sandbox."""
+    sandbox = working_sandbox()
+    assert sandbox is not None
+    command = [*sandbox, interpreter(), "-I", "-c", source, *arguments]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=60)
+    return json.loads(done.stdout)
+
+
+@linux
+def test_E1_E2_a_program_inside_sees_no_files_of_the_user_no_variables_and_no_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, require_program: Callable[[str], str]
+):
+    require_program("bwrap")
+    monkeypatch.setenv("SECRET", "x")
+    secret = tmp_path / "secret"
+    secret.write_text("secret", encoding="utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        found = run_inside(
+            "import json, os, socket, sys\n"
+            "print(json.dumps({\n"
+            "    'secret': os.path.exists(sys.argv[1]),\n"
+            "    'program': os.path.exists(sys.argv[2]),\n"
+            "    'variables': sorted(set(os.environ) - {'PWD', 'LC_CTYPE'}),\n"
+            "    'connects': socket.socket().connect_ex(('127.0.0.1', int(sys.argv[3]))) == 0,\n"
+            "}))\n",
+            str(secret),
+            __file__,
+            str(server.getsockname()[1]),
+        )
+    assert found == {"secret": False, "program": False, "variables": [], "connects": False}
+
+
+@linux
+def test_E1_a_program_inside_has_no_rights_and_sees_only_itself(require_program: Callable[[str], str]):
+    require_program("bwrap")
+    found = run_inside(
+        "import json, os\n"
+        "status = dict(line.split(':', 1) for line in open('/proc/self/status'))\n"
+        "numbers = [int(name) for name in os.listdir('/proc') if name.isdigit()]\n"
+        "print(json.dumps({'rights': status['CapEff'].strip(), 'processes': len(numbers), 'folder': os.getcwd()}))\n"
+    )
+    assert int(found["rights"], 16) == 0
+    assert found["processes"] <= 2, "itself, and bubblewrap that waits for it"
+    assert found["folder"] == "/tmp"
+
+
+@linux
+@pytest.mark.parametrize(
+    ("prefix", "is_bound"),
+    [("/opt/python", True), ("/usr/local", False), ("/usr", False), ("/", False), ("/usrlocal", True)],
+)
+def test_of_python_only_what_the_system_folders_lack_is_brought_in(
+    monkeypatch: pytest.MonkeyPatch, prefix: str, is_bound: bool
+):
+    monkeypatch.setattr(sys, "base_prefix", prefix)
+    command = minimal_root("bwrap")
+    bound = [command[place + 1] for place, word in enumerate(command) if word == "--ro-bind"]
+    assert (prefix in bound[1:]) == is_bound
+    assert "/" not in bound
+
+
+def test_without_bubblewrap_there_is_none(untried: None, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert working_sandbox() is None
+
+
+def test_on_another_system_there_is_none(untried: None, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert working_sandbox() is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the stand-in is a shell script")
+def test_one_that_does_not_start_counts_as_none(untried: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert working_sandbox() is None
