@@ -34,7 +34,12 @@ class Mismatch:
     share_outside_band: float
 
 
-def measure_mismatch(trainer: Sequence[Sequence[float]], sampler: Sequence[Sequence[float]]) -> Mismatch:
+def measure_mismatch(
+    trainer: Sequence[Sequence[float]],
+    sampler: Sequence[Sequence[float]],
+    cap: float = CAP,
+    band: tuple[float, float] = BAND,
+) -> Mismatch:
     """Figures of one batch; row by row the log-probabilities of the chosen tokens, in nats, before temperature.
 
     Raises: RuntimeFailed when there is no token, rows differ in length, or a value is no log-probability.
@@ -51,7 +56,7 @@ def measure_mismatch(trainer: Sequence[Sequence[float]], sampler: Sequence[Seque
         )
     gaps = [one - other for one, other in pairs]
     weights = [math.exp(min(gap, _MOST_NATS)) for gap in gaps]
-    low, high = BAND
+    low, high = band
     count = len(gaps)
     return Mismatch(
         count,
@@ -59,6 +64,6 @@ def measure_mismatch(trainer: Sequence[Sequence[float]], sampler: Sequence[Seque
         math.fsum(map(abs, gaps)) / count,
         max(map(abs, gaps)),
         math.fsum(weight - 1.0 - math.log(weight) for weight in weights) / count,
-        sum(weight > CAP for weight in weights) / count,
+        sum(weight > cap for weight in weights) / count,
         sum(not low <= weight <= high for weight in weights) / count,
     )

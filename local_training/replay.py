@@ -15,7 +15,8 @@ continue a recurrent state by several tokens with gradient. Knows no loss: the c
 Source: LongStraw (arXiv 2607.14952), for the idea of replaying responses on a stop-gradient prompt.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -98,7 +99,7 @@ def accumulate(
     plan = plan or choose_plan(len(prompt), [len(branch) for branch in branches])
     losses: list[float] = []
     logprobs: list[tuple[float, ...]] = []
-    try:
+    with _memory_named(plan, prompt):
         captured = None if plan.through_prompt else _capture(policy, prompt)
         for start in range(0, len(branches), plan.at_once):
             together = _graph(policy, prompt, branches[start : start + plan.at_once], captured)
@@ -108,15 +109,6 @@ def accumulate(
                 torch.autograd.backward(total)
             losses += [float(share.detach()) for share in shares]
             logprobs += [tuple(branch_T.detach().tolist()) for branch_T in together]
-    except (RuntimeError, MemoryError) as error:
-        if not _tells_of_memory(error):
-            raise
-        raise OutOfMemory(
-            f"{plan.at_once} branches after {len(prompt)} tokens do not fit into memory.",
-            "Take fewer branches at once, shorter answers, or checkpointing."
-            if plan.at_once > 1
-            else "Use checkpointing, or leave this prompt out.",
-        ) from error
     return Accumulated(tuple(losses), tuple(logprobs), plan)
 
 
@@ -130,7 +122,7 @@ def score(
     _check(prompt, branches)
     plan = plan or choose_plan(len(prompt), [len(branch) for branch in branches])
     result: list[torch.Tensor] = []
-    with torch.no_grad():
+    with torch.no_grad(), _memory_named(plan, prompt):
         captured = _capture(policy, prompt)
         for start in range(0, len(branches), plan.at_once):
             result += _graph(policy, prompt, branches[start : start + plan.at_once], captured)
@@ -227,6 +219,22 @@ def _check_layers(policy: Policy) -> None:
                 "This base has layers with a sliding window or a recurrent state, which cannot be trained here.",
                 "Choose another base for learning.",
             )
+
+
+@contextmanager
+def _memory_named(plan: Plan, prompt: Tokens) -> Iterator[None]:
+    """Raises: OutOfMemory, where the block found none, with what did not fit."""
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not _tells_of_memory(error):
+            raise
+        raise OutOfMemory(
+            f"{plan.at_once} branches after {len(prompt)} tokens do not fit into memory.",
+            "Take fewer branches at once, shorter answers, or checkpointing."
+            if plan.at_once > 1
+            else "Use checkpointing, or leave this prompt out.",
+        ) from error
 
 
 def _tells_of_memory(error: Exception) -> bool:

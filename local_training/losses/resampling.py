@@ -5,7 +5,7 @@ mean. They are dropped, and others drawn in their place, in a bounded number of 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,16 +30,20 @@ def is_informative(rewards: Sequence[float]) -> bool:
 
 
 def plan_resampling(
-    groups: Sequence[Sequence[float]], wanted: int, waves_drawn: int, max_waves: int = MAX_WAVES
+    groups: Sequence[Sequence[float]],
+    wanted: int,
+    waves_drawn: int,
+    max_waves: int = MAX_WAVES,
+    teaches: Callable[[Sequence[float]], bool] = is_informative,
 ) -> ResamplingPlan:
     """What to keep of all groups drawn so far, and how many to draw next.
 
-    `groups` are the rewards of each prompt's rollouts; `waves_drawn` counts the first draw too. The next wave is
-    sized by the share that has been of use. When the waves are used up the step goes on with what there is; nothing
-    kept means that it has nothing to learn from.
+    `groups` are the rewards of each prompt's rollouts, `teaches` says of one whether it is of use; `waves_drawn`
+    counts the first draw too. The next wave is sized by the share that has been of use. When the waves are used up the
+    step goes on with what there is; nothing kept means that it has nothing to learn from.
     Source: Yu et al. 2025, section 3.2 (dynamic sampling of DAPO, arXiv:2503.14476); the bound is ours.
     """
-    informative = [position for position, rewards in enumerate(groups) if is_informative(rewards)]
+    informative = [position for position, rewards in enumerate(groups) if teaches(rewards)]
     missing = max(wanted - len(informative), 0)
     is_last = waves_drawn >= max_waves
     draw = 0 if is_last else math.ceil(missing * _draws_per_kept(len(informative), len(groups)))

@@ -4,12 +4,14 @@ Knows no loss and no torch.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from engine.runtime.protocol import Tokens
 from local_training.losses.overlong import overlong_penalty
 from local_training.losses.resampling import is_informative, plan_resampling
+from local_training.losses.selection import rewarded
 from local_training.rewards import Balance, balanced, score_outcome
 from local_training.rollouts import Rollout, RolloutGroup, RolloutSettings, TaskPrompt
 from local_training.runs.inputs import Inputs
@@ -34,6 +36,9 @@ class JudgedGroup:
     task_id: str
     prompt: Tokens
     rollouts: tuple[JudgedRollout, ...]
+    """Those to learn from."""
+    left_out: tuple[JudgedRollout, ...] = ()
+    """Those that were cut off, where the recipe says that they teach nothing."""
 
     @property
     def rewards(self) -> tuple[float, ...]:
@@ -43,7 +48,7 @@ class JudgedGroup:
 @dataclass(frozen=True, slots=True)
 class Drawn:
     kept: tuple[JudgedGroup, ...]
-    """Groups whose rewards differ."""
+    """Groups that teach something."""
     all_groups: tuple[JudgedGroup, ...]
     taken: int
     """Places of the order that are used up."""
@@ -68,9 +73,8 @@ def draw_groups(
     groups: dict[str, JudgedGroup] = {}
     place, draw, waves = start, wanted, 0
     while draw:
-        # One step never asks a task twice: its branches would be the same ones.
-        wave = {task.task_id: task for task in take(tasks, place, draw, recipe.seed) if task.task_id not in groups}
-        place += draw
+        wave, places = _wave(tasks, place, draw, recipe.seed, groups)
+        place += places
         goal = len(groups) + len(wave)
         prompts = [TaskPrompt(name, inputs.prompts[name], sampler.adapters) for name in wave]
         for group in sampler.roll_out(prompts, settings, seed=recipe.seed, step=step):
@@ -78,9 +82,32 @@ def draw_groups(
             report(len(groups), goal)
         waves += 1
         rewards = [group.rewards for group in groups.values()]
-        draw = plan_resampling(rewards, wanted, waves, recipe.rollouts.waves).draw if len(groups) < len(tasks) else 0
-    kept = [group for group in groups.values() if is_informative(group.rewards)][:wanted]
+        plan = plan_resampling(rewards, wanted, waves, recipe.rollouts.waves, partial(teaches, recipe=recipe))
+        draw = plan.draw if len(groups) < len(tasks) else 0
+    kept = [group for group in groups.values() if teaches(group.rewards, recipe)][:wanted]
     return Drawn(tuple(kept), tuple(groups.values()), place - start)
+
+
+def teaches(rewards: Sequence[float], recipe: Recipe) -> bool:
+    """Whether a group is of use: in rl its rewards differ, in rft one of its answers is good enough to be imitated."""
+    return bool(rewarded(rewards, recipe.loss.at_least)) if recipe.kind == "rft" else is_informative(rewards)
+
+
+def _wave(
+    tasks: Sequence[Task], start: int, count: int, seed: int, asked: Collection[str]
+) -> tuple[dict[str, Task], int]:
+    """`count` tasks from place `start` on, or all that are left, by their ids, and how many places they take.
+
+    One step never asks a task twice: its branches would be the same ones.
+    """
+    wave: dict[str, Task] = {}
+    place = start
+    while len(wave) < min(count, len(tasks) - len(asked)):
+        (task,) = take(tasks, place, 1, seed)
+        place += 1
+        if task.task_id not in asked:
+            wave[task.task_id] = task
+    return wave, place - start
 
 
 def judge(task: Task, group: RolloutGroup, recipe: Recipe, step: int) -> JudgedGroup:
@@ -103,10 +130,15 @@ def judge(task: Task, group: RolloutGroup, recipe: Recipe, step: int) -> JudgedG
         random.Random(f"{recipe.seed} {step} {task.task_id}").shuffle(rewards)
     rows = zip(group.rollouts, scores, rewards, strict=True)
     judged = [JudgedRollout(rollout, score.value, reward, score.is_correct) for rollout, score, reward in rows]
-    if table.unfinished == "mask":
-        judged = [one for one in judged if one.rollout.finish == "eos"]
-    return JudgedGroup(task.task_id, group.rollouts[0].segment.prompt, tuple(judged))
+    is_masked = [table.unfinished == "mask" and one.rollout.finish == "length" for one in judged]
+    return JudgedGroup(
+        task.task_id,
+        group.rollouts[0].segment.prompt,
+        tuple(one for one, masked in zip(judged, is_masked, strict=True) if not masked),
+        tuple(one for one, masked in zip(judged, is_masked, strict=True) if masked),
+    )
 
 
 def judged_rollouts(groups: Sequence[JudgedGroup]) -> tuple[JudgedRollout, ...]:
-    return tuple(one for group in groups for one in group.rollouts)
+    """All that were drawn, those that are left out too."""
+    return tuple(one for group in groups for one in (*group.rollouts, *group.left_out))

@@ -50,7 +50,7 @@ class ExampleLearner:
     def judge(self, example: TokenExample) -> Judged:
         """Without gradient. The reference point of kto is 0 here, as one example has none."""
         with torch.no_grad():
-            logprobs = score(self._policy, example.prompt, _answers(example))
+            logprobs = self._score(example.prompt, _answers(example))
             if self._recipe.kind == "sft":
                 return Judged(float(-logprobs[0].mean()), None)
             ratios = [
@@ -91,7 +91,7 @@ class ExampleLearner:
         """
         anchor = self._anchor(example)
         with torch.no_grad():
-            now = score(self._policy, example.prompt, _answers(example))
+            now = self._score(example.prompt, _answers(example))
         ratio_A = torch.stack([mine_T.sum() - anchor_T.sum() for mine_T, anchor_T in zip(now, anchor, strict=True)])
         ratio_A = ratio_A.detach().requires_grad_()
         loss = self._preference_loss(ratio_A, example.is_good, examples, reference)
@@ -99,7 +99,7 @@ class ExampleLearner:
         self._accumulated(example, lambda number, logprobs_T: slope_A[number] * logprobs_T.sum())
         ratios = ratio_A.tolist()
         is_right = ratios[0] > ratios[1] if len(ratios) == 2 else (ratios[0] > 0) == example.is_good
-        return float(loss), is_right
+        return float(loss.detach()), is_right
 
     def _preference_loss(self, ratio_A: torch.Tensor, is_good: bool, examples: int, reference: float) -> torch.Tensor:
         beta = self._recipe.loss.beta
@@ -117,16 +117,21 @@ class ExampleLearner:
             return 0.0
         ratios: list[float] = []
         for example, other in zip(batch, (*batch[1:], *batch[:1]), strict=True):
+            if other.example_id == example.example_id:  # its own answer, in a batch of one or from the next pass
+                continue
             self._check()
             mismatched = [other.answer]
             with self._policy.using("anchor"):
-                anchor = score(self._policy, example.prompt, mismatched)
-            ratios.append(float(score(self._policy, example.prompt, mismatched)[0].sum() - anchor[0].sum()))
+                anchor = self._score(example.prompt, mismatched)
+            ratios.append(float(self._score(example.prompt, mismatched)[0].sum() - anchor[0].sum()))
         return float(kto_reference_point(torch.tensor(ratios)))
 
     def _anchor(self, example: TokenExample) -> tuple[torch.Tensor, ...]:
         with self._policy.using("anchor"):
-            return score(self._policy, example.prompt, _answers(example))
+            return self._score(example.prompt, _answers(example))
+
+    def _score(self, prompt: Tokens, answers: Sequence[Tokens]) -> tuple[torch.Tensor, ...]:
+        return score(self._policy, prompt, answers, plan=self._guard.plan(prompt, answers))
 
     def _accumulated(self, example: TokenExample, loss: Callable[[int, torch.Tensor], torch.Tensor]) -> float:
         answers = _answers(example)

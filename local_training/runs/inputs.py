@@ -5,10 +5,10 @@ A run that goes on reads the very ids it began with, whatever became of profile 
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from engine.adapters.files import put
 from engine.errors import StoreProblem, UsageProblem
@@ -64,12 +64,14 @@ def load_inputs(folder: RunFolder, recipe: Recipe, sampler: Sampler, profile: Pa
     if recipe.kind in SAMPLING_KINDS:
         tasks = run_tasks(content, folder.data.name, recipe)
         tasks = Split(tasks.training, tested_items(tasks.held_out, recipe.evaluation.items))
-        prompts = _frozen(folder.prompts, lambda: _task_prompts(tasks, sampler, profile))
+        names = [task.task_id for task in (*tasks.training, *tasks.held_out)]
+        prompts = _frozen(folder.prompts, names, lambda: _task_prompts(tasks, sampler, profile))
         _check_lengths({name: len(tokens) for name, tokens in prompts.items()}, recipe)
         return Inputs(tasks, prompts, (), (), _general(folder, recipe, sampler, profile))
     given = run_examples(content, folder.data.name, recipe)
     tested = tested_items(given.held_out, recipe.evaluation.items)
-    ids = _frozen(folder.prompts, lambda: _example_ids((*given.training, *tested), sampler, profile))
+    names = [name for example in (*given.training, *tested) for name in _names(example)]
+    ids = _frozen(folder.prompts, names, lambda: _example_ids((*given.training, *tested), sampler, profile))
     general = _general(folder, recipe, sampler, profile)
     return Inputs(Split((), ()), {}, _in_tokens(given.training, ids), _in_tokens(tested, ids), general)
 
@@ -96,6 +98,12 @@ def _example_ids(examples: Sequence[AnswerExample], sampler: Sampler, profile: P
         if example.rejected is not None:
             found[f"rejected {example.example_id}"] = _answer(example.rejected, harness, encoder)
     return found
+
+
+def _names(example: AnswerExample) -> tuple[str, ...]:
+    """Under which the ids of an example are kept."""
+    parts = ("prompt", "answer") if example.rejected is None else ("prompt", "answer", "rejected")
+    return tuple(f"{part} {example.example_id}" for part in parts)
 
 
 def _answer(text: str, harness: Harness, encoder: Encoder) -> Tokens:
@@ -138,17 +146,19 @@ def _general(folder: RunFolder, recipe: Recipe, sampler: Sampler, profile: Path)
             found |= {f"prompt {group.task_id}": segment.prompt, f"answer {group.task_id}": segment.completion}
         return found
 
-    ids = _frozen(folder.general, draw)
-    return tuple(Example(ids[f"prompt {n}"], ids[f"answer {n}"]) for n in range(len(GENERAL_REQUESTS)))
+    names = [(f"prompt {number}", f"answer {number}") for number in range(len(GENERAL_REQUESTS))]
+    ids = _frozen(folder.general, [name for pair in names for name in pair], draw)
+    return tuple(Example(ids[prompt], ids[answer]) for prompt, answer in names)
 
 
-def _frozen(path: Path, make: Any) -> dict[str, Tokens]:
+def _frozen(path: Path, names: Sequence[str], make: Callable[[], Mapping[str, Tokens]]) -> dict[str, Tokens]:
+    """The ids kept under `names` in this file, which is made where it is missing. Raises: StoreProblem, DiskFull."""
     if not path.exists():
         put(path, [json.dumps(make(), ensure_ascii=False).encode()])
     try:
         values = json.loads(path.read_bytes())
-        return {name: tuple(int(token) for token in tokens) for name, tokens in values.items()}
-    except (OSError, ValueError, AttributeError, TypeError) as error:
+        return {name: tuple(int(token) for token in values[name]) for name in names}
+    except (OSError, ValueError, LookupError, TypeError) as error:
         raise StoreProblem(f"{path.name} of this run is damaged.", "Begin a new run from the same recipe.") from error
 
 

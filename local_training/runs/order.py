@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -14,6 +15,11 @@ def take(items: Sequence[Item], start: int, count: int, seed: int) -> tuple[Item
 
 def _at(items: Sequence[Item], place: int, seed: int) -> Item:
     epoch, within = divmod(place, len(items))
-    order = list(range(len(items)))
+    return items[_order(len(items), epoch, seed)[within]]
+
+
+@lru_cache(maxsize=4)  # a batch asks for one or two passes, once per item
+def _order(count: int, epoch: int, seed: int) -> tuple[int, ...]:
+    order = list(range(count))
     random.Random(f"{seed} {epoch}").shuffle(order)
-    return items[order[within]]
+    return tuple(order)

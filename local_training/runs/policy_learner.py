@@ -86,10 +86,12 @@ class PolicyLearner:
         loss = 0.0
         trainer: list[Sequence[float]] = []
         sampler: list[Sequence[float]] = []
-        kl_target: float | None = None
+        anchors: list[torch.Tensor] = []
         for number, batch in enumerate(batches):
             self._tell("training", number, len(batches))
-            anchor = self._anchor(batch) if self._recipe.loss.kl or number == 0 else None
+            # Without a weight of the KL it is only looked at, for which one group must do: each costs a pass.
+            anchor = self._anchor(batch) if self._recipe.loss.kl or number == 0 else ()
+            anchors += anchor
             found = accumulate(
                 self._policy,
                 batch.prompt,
@@ -100,11 +102,10 @@ class PolicyLearner:
             loss += found.loss
             trainer += found.logprobs
             sampler += [one.rollout.segment.logprobs for one in batch.branches]
-            if kl_target is None and anchor is not None:
-                kl_target = _k3(found.logprobs, anchor)
-        gap = measure_mismatch(trainer, sampler)
+        table = self._recipe.loss
+        gap = measure_mismatch(trainer, sampler, table.cap, (table.band_low, table.band_high))
         figures = {
-            "kl_target_nats": kl_target,
+            "kl_target_nats": _k3(trainer[: len(anchors)], anchors),
             "entropy_nats": -math.fsum(value for row_ in trainer for value in row_) / token_count,
             "mismatch_nats": gap.mean_absolute_gap_nats,
             "mismatch_kl_nats": gap.sampler_to_trainer_kl_nats,
@@ -114,10 +115,11 @@ class PolicyLearner:
         return Learned(loss, 0, token_count, figures)
 
     def _anchor(self, batch: "_Batch") -> tuple[torch.Tensor, ...]:
+        plan = self._guard.plan(batch.prompt, batch.tokens_of_branches)
         with self._policy.using("anchor"):
-            return score(self._policy, batch.prompt, batch.tokens_of_branches)
+            return score(self._policy, batch.prompt, batch.tokens_of_branches, plan=plan)
 
-    def _loss(self, batch: "_Batch", anchor: Sequence[torch.Tensor] | None, token_count: int) -> LossOfBranch:
+    def _loss(self, batch: "_Batch", anchor: Sequence[torch.Tensor], token_count: int) -> LossOfBranch:
         table = self._recipe.loss
 
         def loss(number: int, logprobs_T: torch.Tensor) -> torch.Tensor:
@@ -138,7 +140,7 @@ class PolicyLearner:
                 clip_low=table.clip_low,
                 clip_high=table.clip_high,
             )
-            if table.kl and anchor is not None:
+            if table.kl:
                 total = total + table.kl * kl_to_anchor(logprobs_BT, anchor[number][None], mask_BT, token_count)
             return total
 

@@ -49,7 +49,7 @@ class AdapterTable(_Table):
 
 
 class OptimizerTable(_Table):
-    """AdamW. The rate rises in a line over `warmup_steps` and stays, or falls in a line to 0 at the last step."""
+    """AdamW. The rate rises in a line over `warmup_steps` and stays, or falls in a line to 0 after the last step."""
 
     rate: float = Field(default=1e-4, gt=0, le=1)
     warmup_steps: int = Field(default=2, ge=0)
@@ -84,8 +84,8 @@ class RolloutTable(_Table):
     branches: int = Field(default=8, ge=2, le=256)
     max_tokens: int = Field(default=256, ge=1, le=1 << 17)
     temperature: float = Field(default=1.0, gt=0, le=10)
-    """At 1 the gradient is that of the policy that sampled; below it fewer answers are wild, and the gradient is that of
-    the policy at 1 over the answers of the cooler one."""
+    """At 1 the gradient is that of the policy that sampled; below it fewer answers are wild, and the gradient is that
+    of the policy at 1 over the answers of the cooler one."""
     together: int = Field(default=16, ge=1, le=256)
     waves: int = Field(default=2, ge=1, le=16)
     """Draws per step at most, where groups teach nothing."""

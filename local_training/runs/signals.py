@@ -6,7 +6,6 @@ engine is stopped instead, and asked again afterwards: what it draws depends on 
 
 import contextlib
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from typing import Final
 from local_training.runs.folder import RunFolder
 
 _LOOK_S: Final = 0.2
+_STANDARD_INPUT: Final = 0
 
 
 class Interrupted(BaseException):
@@ -70,8 +70,8 @@ class Signals:
         """End when standard input does: whoever started this run holds the other end."""
 
         def wait() -> None:
-            with contextlib.suppress(OSError, ValueError):
-                while os.read(sys.stdin.fileno(), 4096):
+            with contextlib.suppress(OSError):
+                while os.read(_STANDARD_INPUT, 4096):
                     pass
             self.ask_to_end("The program that started it has ended.")
 

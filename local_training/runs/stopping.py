@@ -23,10 +23,10 @@ def broken_rule(metrics: StepMetrics, rules: StopTable, first_entropy_nats: floa
 
 
 def barren_rule(barren_steps: int, rules: StopTable) -> str:
-    """The same for steps in which no group of answers differed in reward."""
+    """The same for steps in which no answer was worth more than the others, or none enough to be imitated."""
     if barren_steps < rules.barren_steps:
         return ""
     return (
-        f"In {barren_steps} steps in a row all answers to a prompt were worth the same, so nothing can be learned "
-        "from these tasks (stop.barren_steps)."
+        f"In {barren_steps} steps in a row no answers could teach anything: all to a prompt were worth the same, or "
+        "none was good enough (stop.barren_steps)."
     )
