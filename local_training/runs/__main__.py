@@ -5,16 +5,19 @@ Ends when its standard input does, with what it has. Ctrl+C is for whoever start
 
 import contextlib
 import os
+import shutil
 import signal
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TextIO
 
-from engine.errors import AgentError, HomeBusy, RuntimeFailed, boundary
+from engine.errors import AgentError, DiskFull, HomeBusy, RuntimeFailed, boundary
 from local_training.runs.events import Ended, Event, event_line
-from local_training.runs.folder import RunFolder, RunState, now
+from local_training.runs.folder import RunFolder, now
+from local_training.runs.stored import to_json
 
 STOPPED: Final = 130
 
@@ -50,13 +53,28 @@ def _trained(folder: RunFolder, emit: Callable[[Event], None]) -> Ended:
 
             result = train(folder, emit, watch_parent=True)
     except AgentError as error:
-        traceback.print_exc()
         step = folder.read_state().step
-        if not isinstance(error, HomeBusy):  # then the state is another's
-            with contextlib.suppress(AgentError):
-                folder.write_state(RunState("failed", step, error.problem, error.hint, updated_at=now()))
+        if not isinstance(error, HomeBusy):  # then the folder is another's
+            shutil.rmtree(folder.work, ignore_errors=True)  # on a full disk, room for the words that say so
+            _put_down(folder, error)
+        with contextlib.suppress(OSError):  # the log is on the same disk
+            traceback.print_exc()
         return Ended("failed", step, error.problem, error.hint, error.exit_code)
     return Ended(result.state, result.step, result.reason, exit_code=0 if result.state == "finished" else STOPPED)
+
+
+def _put_down(folder: RunFolder, error: AgentError) -> None:
+    """Let the folder say how the run failed; over what it said before, where the disk has no room for another file."""
+    state = replace(
+        folder.read_state(), state="failed", problem=error.problem, hint=error.hint, pid=0, updated_at=now()
+    )
+    with contextlib.suppress(AgentError, OSError):
+        try:
+            folder.write_state(state)
+        except DiskFull:
+            with folder.state.open("r+b") as file:
+                file.write(to_json(state).encode())
+                file.truncate()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Final
 
 from engine.adapters.converting import peft_to_gguf
 from engine.adapters.files import written
-from engine.errors import RuntimeFailed
+from engine.errors import OutOfMemory, RuntimeFailed
 from engine.harness.formats import choose_format
 from engine.harness.prompt import Harness
 from engine.mixture import harness_of
@@ -20,14 +20,19 @@ from engine.routing.profile import load_profile
 from engine.runtime.child import ChildRuntime
 from engine.runtime.gguf import read_header
 from engine.runtime.identity import adapter_ref
-from engine.runtime.protocol import AdapterStack, LoadPlan, ModelInfo
+from engine.runtime.protocol import AdapterStack, LoadPlan, ModelInfo, Stop
 from local_training.policy import Policy
 from local_training.rollouts import RolloutGroup, RolloutSettings, TaskPrompt, packs, roll_out
+from local_training.runs.priority import yield_session
 from local_training.runs.signals import Signals
 from local_training.runs.worktime import WorkTime
 
 _REDRAWS: Final = 2
 """Times that a pack is drawn again after the engine was lost over it."""
+_DIVERGED: Final = (
+    "Where it fails again at this step, the adapter in training has diverged: lower `optimizer.rate` in a new run."
+)
+"""The engine computes in fewer bits than the trainer, so it is the first to run out of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,8 @@ class EngineSettings:
     together: int
     threads: int
     """CPU threads, a given number: the engine's own choice depends on how busy the machine is."""
+    nice: int = 0
+    """The engine inherits it from this process; its session does not."""
 
 
 class Sampler:
@@ -68,6 +75,7 @@ class Sampler:
                 pool_tokens=context * together,
                 threads=self._settings.threads,
                 max_views=together,
+                adapter_bytes=0,  # none but those that answer: every step has another, which is not needed again
             )
             self._info = self._runtime.load(plan)
         return self._info
@@ -107,6 +115,10 @@ class Sampler:
         for pack in packs(prompts, settings):
             yield from self._pack(pack, settings, seed, step)
 
+    def release(self) -> None:
+        """Free the engine's memory until it is needed again."""
+        self._runtime.release()
+
     def close(self) -> None:
         self._runtime.close()
 
@@ -115,18 +127,45 @@ class Sampler:
     ) -> Sequence[RolloutGroup]:
         losses = 0
         while True:
-            self._signals.check()
+            self._wait_while_paused()
             # A view that is already there would be read in other pieces, hence rounded otherwise, than after a restart.
             self.runtime.drop("")
             child = self.runtime.process_id
-            with self._work.working("sampling"):
-                groups = list(roll_out(self.runtime, pack, settings, seed=seed, step=step, stop=self._signals))
+            if child is not None:
+                yield_session(child, self._settings.nice)
+            stop = _Latch(self._signals)
+            try:
+                with self._work.working("sampling"):
+                    groups = list(roll_out(self.runtime, pack, settings, seed=seed, step=step, stop=stop))
+            except OutOfMemory:
+                raise
+            except RuntimeFailed as error:
+                if self.adapters == self._expert:
+                    raise
+                raise RuntimeFailed(error.problem, f"{error.hint} {_DIVERGED}") from error
             # An engine that ended amid its work goes on with other random numbers than it would have had.
             if child != self.runtime.process_id and losses < _REDRAWS:
                 losses += 1
             elif len(groups) == len(pack):
                 return groups
-            elif not self._signals.is_set():
+            elif not stop.was_set:
                 raise RuntimeFailed(
                     f"The engine answered {len(groups)} of {len(pack)} prompts.", "Go on with `macaron train resume`."
                 )
+
+    def _wait_while_paused(self) -> None:
+        before = self._signals.paused_seconds
+        self._signals.check()
+        self._work.wait(self._signals.paused_seconds - before)
+
+
+class _Latch:
+    """A `Stop` that stays set: a pause may be over before the engine has obeyed it."""
+
+    def __init__(self, stop: Stop) -> None:
+        self._stop = stop
+        self.was_set = False
+
+    def is_set(self) -> bool:
+        self.was_set = self.was_set or self._stop.is_set()
+        return self.was_set

@@ -5,45 +5,39 @@ folder alone; who started it, and how it is shown, is not its business.
 """
 
 import os
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 import psutil
 import torch
 
-from engine.adapters.converting import gguf_to_peft, peft_to_gguf
-from engine.adapters.files import part_of, settle, written
 from engine.errors import RuntimeFailed
-from engine.runtime.gguf import read_header
-from local_training.mismatch import Mismatch, measure_mismatch
-from local_training.policy import Example, Policy, load_policy
-from local_training.rollouts import RolloutSettings, TaskPrompt
-from local_training.runs.checkpoints import Position, restore_checkpoint, save_checkpoint
+from local_training.policy import Policy, load_policy
+from local_training.runs.checkpoints import Position, checkpoints, restore_checkpoint, save_checkpoint
 from local_training.runs.creating import check_frozen
 from local_training.runs.evaluating import evaluate_examples, evaluate_tasks, summary
 from local_training.runs.evaluations import evaluation_path, write_items
 from local_training.runs.events import Activity, Event, Progress
 from local_training.runs.example_learner import ExampleLearner
 from local_training.runs.folder import RunFolder, RunState, State, now
+from local_training.runs.gaps import GeneralTexts, measure_parity, require_numbers
 from local_training.runs.inputs import Inputs, load_inputs
 from local_training.runs.learning import Learned, Learner, MemoryGuard
 from local_training.runs.metrics import Note, StepMetrics, append_metrics, cut_metrics, read_history
 from local_training.runs.optimizing import apply_gradients, make_optimizer, rate_at
 from local_training.runs.policy_learner import PolicyLearner
+from local_training.runs.priority import yield_to_others
 from local_training.runs.recipe import SAMPLING_KINDS, Recipe, read_recipe
+from local_training.runs.results import expert_folder, put_result
 from local_training.runs.sampler import EngineSettings, Sampler
 from local_training.runs.signals import Interrupted, Signals
 from local_training.runs.stopping import barren_rule, broken_rule
 from local_training.runs.worktime import WorkTime
 
 Emit = Callable[[Event], None]
-
-_PARITY_SEED: Final = 30_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +58,7 @@ def train(folder: RunFolder, emit: Emit, *, watch_parent: bool = False) -> Resul
         stack.enter_context(folder.held())
         check_frozen(folder)
         recipe = read_recipe(folder.recipe)
-        if hasattr(os, "nice"):
-            os.nice(recipe.limits.nice)  # the engine inherits it
+        yield_to_others(recipe.limits.nice)
         work = WorkTime()
         run = _Run(folder, recipe, emit, work)
         signals = stack.enter_context(Signals(folder, run.show_pause))
@@ -75,6 +68,8 @@ def train(folder: RunFolder, emit: Emit, *, watch_parent: bool = False) -> Resul
         try:
             run.open(stack)
             reason = run.learn()
+            if not run.has_learned:
+                reason += " Nothing was learned: with this adapter all answers stay as they were."
             run.finish()
         except Interrupted as ending:
             run.write_state("stopped", reason=str(ending))
@@ -95,10 +90,10 @@ class _Run:
         self._sampler: Sampler
         self._inputs: Inputs
         self._learner: Learner
-        self._anchor_general: tuple[torch.Tensor, ...] = ()
-        self._threads = recipe.limits.threads or len(psutil.Process().cpu_affinity() if _HAS_AFFINITY else [0])
+        self._general: GeneralTexts
+        self._threads = recipe.limits.threads or _core_count()
         self._began = time.monotonic()
-        self._paused_s = 0.0
+        """When it would have begun if all work so far had been done without a break."""
 
     # Opening
 
@@ -108,46 +103,39 @@ class _Run:
         # What is known until the checkpoint is read, should the run end before that.
         before = self.folder.read_state()
         self.position = Position(before.step, worked_seconds=before.worked_seconds)
-        self._began = time.monotonic() - before.worked_seconds
+        self._began -= before.worked_seconds
         self.write_state("running")
         self.tell("loading", 0, 0)
         torch.set_num_threads(self._threads)
         expert = Path(frozen.expert_adapter) if frozen.expert_adapter else None
-        engine = EngineSettings(recipe.rollouts.context_tokens, recipe.rollouts.together, self._threads)
+        rollouts, limits = recipe.rollouts, recipe.limits
+        engine = EngineSettings(rollouts.context_tokens, rollouts.together, self._threads, limits.nice)
         base = Path(frozen.base)
         self._sampler = Sampler(base, expert, self.folder.work, engine, signals=self.signals, work=self.work)
         stack.callback(self._sampler.close)
         self._inputs = load_inputs(self.folder, recipe, self._sampler, Path(frozen.profile))
+        if recipe.kind not in SAMPLING_KINDS:
+            self._sampler.release()  # not needed until the last adapter is tried in it
         self.check()
         self._policy = load_policy(
             base,
-            expert=self._expert_folder(expert, base),
+            expert=expert_folder(self.folder, frozen),
             rank=recipe.adapter.rank,
             alpha=recipe.adapter.alpha,
             seed=recipe.seed,
             checkpointing=recipe.batch.checkpointing,
         )
         self._optimizer = make_optimizer(self._policy, recipe.optimizer)
-        self.position = restore_checkpoint(self.folder.checkpoints, self._policy, self._optimizer)
-        self._began = time.monotonic() - self.position.worked_seconds
+        if checkpoints(self.folder.checkpoints):
+            self.position = restore_checkpoint(self.folder.checkpoints, self._policy, self._optimizer)
+            # The state was written after the checkpoint, but may be lost.
+            self._began -= max(0.0, self.position.worked_seconds - before.worked_seconds)
+        else:  # a rule may send the first step back to where it began
+            self.position = Position(worked_seconds=self.worked_seconds)
+            save_checkpoint(self.folder.checkpoints, self._policy, self._optimizer, self.position)
         cut_metrics(self.folder.metrics, self.position.step)
         self._learner = self._make_learner()
-        with self._policy.using("anchor"), torch.no_grad():
-            self._anchor_general = self._policy.logprobs(self._inputs.general)
-
-    def _expert_folder(self, expert: Path | None, base: Path) -> Path | None:
-        """The expert's frozen adapter as the trainer reads it, converted back from the file that serves."""
-        if expert is None:
-            return None
-        target = self.folder.inputs / "expert"
-        if not target.is_dir():
-            part = self.folder.inputs / ".part-expert"
-            with written(target):
-                shutil.rmtree(part, ignore_errors=True)
-            gguf_to_peft(expert, read_header(base), part)
-            with written(target):
-                os.replace(part, target)
-        return target
+        self._general = GeneralTexts(self._policy, self._inputs.general)
 
     def _make_learner(self) -> Learner:
         guard = MemoryGuard(self._policy, self.recipe.batch, self.recipe.limits.memory_gib, self.note)
@@ -180,6 +168,8 @@ class _Run:
         self.work.lap()
         last_step_s = 0.0
         while self.position.step < self.recipe.steps:
+            if reason := barren_rule(self.position.barren, self.recipe.stop):
+                return reason
             self.check()
             if self.worked_seconds + last_step_s > 60.0 * self.recipe.limits.minutes:
                 return f"Its {self.recipe.limits.minutes:g} minutes are used up (limits.minutes)."
@@ -188,7 +178,12 @@ class _Run:
                 return reason
             last_step_s = self.worked_seconds - began
             self._evaluate_if_due()
-        return "All steps are done."
+        return barren_rule(self.position.barren, self.recipe.stop) or "All steps are done."
+
+    @property
+    def has_learned(self) -> bool:
+        """Whether any step that was kept changed the adapter."""
+        return any(self._optimizer.state.values())
 
     def _step(self, step: int) -> str:
         """One optimizer step, kept unless it breaks a rule, whose reason is then given."""
@@ -197,21 +192,21 @@ class _Run:
         rate = rate_at(step, self.recipe.steps, table)
         with self.work.working("training"):
             norm = 0.0 if learned.is_barren else apply_gradients(self._policy, self._optimizer, rate, table.clip_norm)
-            general = self._general_kl()
+            general = self._general.kl_nats()
         metrics = self._metrics(step, learned, norm, rate, general)
         first = self.position.first_entropy_nats or metrics.entropy_nats
         barren = self.position.barren + 1 if learned.is_barren else 0
         if reason := broken_rule(metrics, self.recipe.stop, first):
-            self.note(f"{reason} The adapter is the one before step {step}.")
             self.position = restore_checkpoint(self.folder.checkpoints, self._policy, self._optimizer)
-            return reason
+            return f"{reason} The adapter is the one before step {step}."
+        require_numbers(metrics)
         self.tell("saving", 0, 1)
         append_metrics(self.folder.metrics, metrics)
         self.position = Position(step, self.position.drawn + learned.taken, barren, first, self.worked_seconds)
         save_checkpoint(self.folder.checkpoints, self._policy, self._optimizer, self.position)
         self.write_state("running")
         self.emit(metrics)
-        return barren_rule(barren, self.recipe.stop)
+        return ""
 
     def _metrics(self, step: int, learned: Learned, norm: float, rate: float, general: float) -> StepMetrics:
         spent = self.work.lap()
@@ -226,13 +221,6 @@ class _Run:
             trained_tokens=learned.trained_tokens,
             memory_bytes=psutil.Process().memory_info().rss + self._sampler.memory_bytes,
         )
-
-    def _general_kl(self) -> float:
-        """KL(anchor || policy) on the anchor's answers to general requests, nats a token: estimate k3 from its side."""
-        with torch.no_grad():
-            logprobs = self._policy.logprobs(self._inputs.general)
-        gap_N = torch.cat([mine_T - anchor_T for mine_T, anchor_T in zip(logprobs, self._anchor_general, strict=True)])
-        return float((gap_N.expm1() - gap_N).mean())
 
     # Testing and finishing
 
@@ -262,19 +250,12 @@ class _Run:
         self.tell("saving", 0, 1)
         self._sampler.hand_over(self._policy, self.position.step)
         self._check_parity()
-        with written(self.folder.adapter):
-            shutil.rmtree(self.folder.adapter, ignore_errors=True)
-        self._policy.save(self.folder.adapter)
-        frozen = self.folder.read_frozen()
-        with part_of(self.folder.path) as part:
-            peft_to_gguf(self.folder.adapter, read_header(Path(frozen.base)), part)
-            with written(self.folder.adapter_gguf):
-                settle(part, self.folder.adapter_gguf)
-        shutil.rmtree(self.folder.work, ignore_errors=True)
+        put_result(self.folder, self.folder.read_frozen(), self._policy)
 
     def _check_parity(self) -> None:
         """That the engine computes with the adapter what the trainer does. Raises: RuntimeFailed."""
-        gap = self._parity()
+        together = self.recipe.rollouts.together
+        gap = measure_parity(self._policy, self._sampler, self._inputs.general, together)
         bound = self.recipe.stop.mismatch_nats
         self.note(
             f"Engine and trainer differ by {gap.mean_absolute_gap_nats:.4f} nats a token with this adapter, "
@@ -286,31 +267,17 @@ class _Run:
                 "It was not put in place. Begin a new run; if that happens again, this base cannot be trained here.",
             )
 
-    def _parity(self) -> Mismatch:
-        prompts = [
-            TaskPrompt(str(number), example.prompt, self._sampler.adapters)
-            for number, example in enumerate(self._inputs.general)
-        ]
-        settings = RolloutSettings(1, 32, together=self.recipe.rollouts.together)
-        groups = list(self._sampler.roll_out(prompts, settings, seed=_PARITY_SEED, step=0))
-        segments = [group.rollouts[0].segment for group in groups]
-        with torch.no_grad():
-            logprobs = self._policy.logprobs([Example(one.prompt, one.completion) for one in segments])
-        return measure_mismatch([one.tolist() for one in logprobs], [one.logprobs for one in segments])
-
     # Telling
 
     @property
     def worked_seconds(self) -> float:
-        return time.monotonic() - self._began - self._paused_s
+        return time.monotonic() - self._began - self.signals.paused_seconds
 
     def check(self) -> None:
         """Between two small pieces of work. Raises: Interrupted."""
         before = self.signals.paused_seconds
         self.signals.check()
-        waited = self.signals.paused_seconds - before
-        self._paused_s += waited
-        self.work.wait(waited)
+        self.work.wait(self.signals.paused_seconds - before)
 
     def tell(self, activity: Activity, done: int, total: int) -> None:
         step = min(self.position.step + 1, self.recipe.steps)
@@ -337,4 +304,6 @@ class _Run:
         )
 
 
-_HAS_AFFINITY: Final = hasattr(psutil.Process, "cpu_affinity")
+def _core_count() -> int:
+    """Those that this process may use."""
+    return len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else os.cpu_count() or 1
