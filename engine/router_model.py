@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.harness.encoding import encode_parts
+from engine.harness.prompt import Harness
 from engine.mixture import Mixture
 from engine.routing import router
-from engine.runtime.protocol import Runtime, ScoreRequest, Stop, Usage
+from engine.routing.profile import Profile
+from engine.runtime.protocol import Runtime, ScoreRequest, Stop, Tokens, Usage
 from engine.values import Trace
 
 ROUTER: Final = "L0"
@@ -25,14 +27,23 @@ class RouteScores:
     trace: Trace
 
 
+def shown_request(text: str, runtime: Runtime, request_tokens: int) -> str:
+    """What the router reads of a request: all of it, or the head and the tail of a long one."""
+    request = runtime.encode(text)
+    clipped = router.clip_request(request, request_tokens)
+    return text if clipped == request else runtime.decode(clipped)
+
+
+def route_prompt(text: str, runtime: Runtime, profile: Profile, harness: Harness) -> Tokens:
+    """Token ids after which the labels are scored."""
+    shown = shown_request(text, runtime, profile.route.request_tokens)
+    return encode_parts(router.route_parts(profile, harness.chat_format, shown), runtime, harness.markup)
+
+
 def route_scores(turn_id: str, text: str, runtime: Runtime, mixture: Mixture, stop: Stop) -> RouteScores:
     """Raises: ScoringStopped, RuntimeFailed."""
     profile, experts = mixture.profile, mixture.profile.expert_ids
-    request = runtime.encode(text)
-    clipped = router.clip_request(request, profile.route.request_tokens)
-    shown = text if clipped == request else runtime.decode(clipped)
-    parts = router.route_parts(profile, mixture.harness.chat_format, shown)
-    prompt = encode_parts(parts, runtime, mixture.harness.markup)
+    prompt = route_prompt(text, runtime, profile, mixture.harness)
     labels = tuple(runtime.encode(label) for label in router.label_texts(experts))
     owner = ROUTER if ROUTER in experts else experts[0]
     scored = runtime.score(ScoreRequest(prompt, labels, mixture.stacks[owner], cache_key="route"), stop)
