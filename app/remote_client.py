@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast
 
-from app.host import calls
 from app.host.address import HostAddress
 from app.host.connection import STARTS, HostConnection, HostLost, lost_for_good
 from app.host.starting import ensure_host
@@ -244,14 +243,8 @@ class RemoteClient:
         with suppress(HostLost, AgentError):
             self._connection.tell(f"/api/turns/{key}/stop")
 
-    def _call(self, call: str, **arguments: Any) -> Any:
-        answer = self._connection.post(f"/api/call/{call}", arguments)
-        try:
-            return calls.result_from_plain(calls.call_named(call), answer["result"])
-        except (wire.WireError, KeyError, TypeError) as error:
-            raise RuntimeFailed(
-                f"The host answered {call} with something else: {error}.", "It may be of another version; restart it."
-            ) from error
+    def _call(self, call: str, /, **arguments: Any) -> Any:
+        return self._connection.call(call, **arguments)
 
 
 def connect(paths: Paths, *, profile: str | None = None, notices: Sequence[str] = ()) -> RemoteClient:

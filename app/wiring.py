@@ -8,12 +8,15 @@ from typing import Final
 
 import psutil
 
+from app.adapters.factory import enter_factory
 from app.bases import find_base
 from app.local_client import LocalClient
 from app.opening import open_store
 from app.paths import Paths, make_home
 from app.profiles import load_chosen_profile
 from app.settings import Settings, load_settings
+from engine.adapters.catalogue import Catalogue
+from engine.adapters.serving import CatalogueAdapters
 from engine.agent import Agent
 from engine.assets import asset_path
 from engine.harness.formats import choose_format
@@ -90,7 +93,7 @@ def open_client(
             store.conversation(conversation_id)
         runtime = engine_child(paths)
         stack.callback(runtime.close)
-        built = build_agent(runtime, store, profile, load_plan(profile, base, settings))
+        built = build_agent(runtime, store, profile, load_plan(profile, base, settings), adapters=paths.adapters)
         client = LocalClient(built.agent, store, runtime, profile, built.about)
         stack.callback(client.stop)
         yield Opened(client, settings)
@@ -113,8 +116,12 @@ def load_plan(profile: Profile, base: Path, settings: Settings) -> LoadPlan:
     )
 
 
-def build_agent(runtime: Runtime, store: Store, profile: Profile, plan: LoadPlan) -> Built:
+def build_agent(
+    runtime: Runtime, store: Store, profile: Profile, plan: LoadPlan, *, adapters: Path | None = None
+) -> Built:
     """Load the base, with less room where memory is short, and put the agent together.
+
+    `adapters` is the folder of the files that the store's catalogue names; None leaves personal adapters out.
 
     Raises: ModelProblem, RuntimeFailed.
     """
@@ -132,4 +139,11 @@ def build_agent(runtime: Runtime, store: Store, profile: Profile, plan: LoadPlan
     base = profile.base_model or info.name
     about = About(base, info.backend, info.backend_reason, tuple(notices), profile.name, profile.context_tokens)
     mixture = Mixture(profile, harness, info, stacks)
-    return Built(Agent(runtime, store, mixture), mixture, about)
+    personal = None if adapters is None else _personal(store, adapters, mixture)
+    return Built(Agent(runtime, store, mixture, personal=personal), mixture, about)
+
+
+def _personal(store: Store, folder: Path, mixture: Mixture) -> CatalogueAdapters:
+    catalogue = Catalogue(store.database)
+    enter_factory(catalogue, mixture.profile, mixture.info.base_hash)
+    return CatalogueAdapters(catalogue, folder, mixture.profile.name, mixture.info.base_hash)

@@ -7,14 +7,16 @@ import random
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from engine.errors import AgentError, BadText, ScoringStopped
+from engine.errors import AgentError, BadText, ModelProblem, OutOfMemory, ScoringStopped, StoreProblem
 from engine.events import TurnEvent
 from engine.harness.message import router_request, shown_name, user_message
 from engine.harness.prompt import Prompt
 from engine.mixture import Mixture
+from engine.personal import NoPersonalAdapters, Note, PersonalAdapters
 from engine.router_model import route_scores
 from engine.routing import router, timeline
 from engine.running_turn import RunningTurn
@@ -49,16 +51,23 @@ class Agent:
         store: Store,
         mixture: Mixture,
         *,
+        personal: PersonalAdapters | None = None,
         new_seed: Callable[[], int] = lambda: random.getrandbits(32),
     ) -> None:
+        """`personal` is asked at the beginning of every turn which adapters are stacked on the experts."""
         self._runtime = runtime
         self._store = store
-        self._mixture = mixture
         self._profile = mixture.profile
+        self._personal = personal or NoPersonalAdapters()
+        self._untold: list[Note] = []
         self._new_seed = new_seed
-        self._views = ViewBuilder(store, mixture, runtime, longest_summary_tokens=longest_summary_tokens(mixture))
-        self._summaries = Summaries(runtime, store, mixture, self._views, new_seed)
         self._one_turn = threading.Lock()
+        self._use(mixture)
+
+    def current_mixture(self) -> Mixture:
+        """As it answers now, for work beside the turns. Not while a turn runs."""
+        self._look_up()
+        return self._mixture
 
     def turn(
         self,
@@ -121,6 +130,7 @@ class Agent:
         if leaf is None or not self._one_turn.acquire(blocking=False):
             return
         try:
+            self._look_up()
             for turn in reversed(self._store.path(leaf)):
                 if stop.is_set():
                     return
@@ -173,15 +183,32 @@ class Agent:
         finally:
             answer = turn.answer(state, error)
             self._store.close_turn(answer)
+        self._count(turn, state)
         yield turn.closed(answer, self._profile.context_tokens)
 
     def _route_and_answer(self, turn: RunningTurn, pinned: str | None, stop: Stop) -> Iterator[TurnEvent]:
         record = turn.record
         path = self._store.path(record.parent_turn_id) if record.parent_turn_id else ()
+        left_out = self._look_up()
         route = self._route(turn, path, pinned, stop)
         yield turn.routed(route)
+        for note in (*self._untold, *(note for note in left_out if note.expert == route.expert)):
+            yield _notice(turn, note)
+        self._untold.clear()
+        while True:
+            try:
+                yield from self._answer(turn, path, route.expert, stop)
+                return
+            except (ModelProblem, OutOfMemory) as error:
+                unusable = self._leave_out(route.expert, error)
+                if turn.completion or unusable is None:
+                    raise
+            yield _notice(turn, unusable)
+
+    def _answer(self, turn: RunningTurn, path: Sequence[TurnRecord], expert: str, stop: Stop) -> Iterator[TurnEvent]:
+        record = turn.record
         message = user_message(record.user_text, record.attachments)
-        view = self._views.open(record.conversation_id, path, route.expert, message)
+        view = self._views.open(record.conversation_id, path, expert, message)
         if view.newly_folded:
             yield turn.notice("folded", turns=view.newly_folded)
         for other in self._views.needs_summary(view):
@@ -194,7 +221,7 @@ class Agent:
                 turn.reason = "stopped"
                 return
             path = tuple(self._store.turn(t.turn_id) if t.turn_id == other.turn_id else t for t in path)
-        yield from self._generate(turn, route.expert, view, self._views.prompt(view, path, message), stop)
+        yield from self._generate(turn, expert, view, self._views.prompt(view, path, message), stop)
 
     def _route(self, turn: RunningTurn, path: Sequence[TurnRecord], pinned: str | None, stop: Stop) -> Route:
         text = turn.record.user_text
@@ -225,7 +252,7 @@ class Agent:
         request = Request(
             prompt.tokens,
             self._profile.max_answer_tokens,
-            self._mixture.stacks[expert],
+            self._mixture.stack(expert),
             sampling,
             cache_key=f"{turn.record.conversation_id}/{view.epoch.expert}",
             snapshot_at=(*prompt.boundaries, *_before_long_message(prompt.tokens, prompt.boundaries)),
@@ -247,6 +274,43 @@ class Agent:
             own = completion[:-1] if turn.reason == "eos" else completion
             turn.segments = self._views.segments(view, prompt, turn_id, own)
             turn.traces.append(self._mixture.trace(turn_id, "answer", expert, prompt.tokens, completion, sampling.seed))
+
+    # Adapters
+
+    def _use(self, mixture: Mixture) -> None:
+        """Which experts share a view depends on their adapters; what the views hold does not."""
+        self._mixture = mixture
+        longest = longest_summary_tokens(mixture)
+        self._views = ViewBuilder(self._store, mixture, self._runtime, longest_summary_tokens=longest)
+        self._summaries = Summaries(self._runtime, self._store, mixture, self._views, self._new_seed)
+
+    def _look_up(self) -> Sequence[Note]:
+        """Take the adapters that answer from now on; what was left out. What else there is to say waits for a turn."""
+        found = self._personal.current()
+        adapters = {expert: found.adapters[expert] for expert in self._profile.expert_ids if expert in found.adapters}
+        if adapters != self._mixture.personal:
+            self._use(replace(self._mixture, personal=adapters))
+        self._untold += [note for note in found.notes if note.code != "adapter_left_out"]
+        return [note for note in found.notes if note.code == "adapter_left_out"]
+
+    def _leave_out(self, expert: str, error: AgentError) -> Note | None:
+        """Go on without the personal adapter that may be what the runtime could not use: this expert's, then any."""
+        personal = self._mixture.personal
+        suspect = expert if expert in personal else next(iter(personal), None)
+        if suspect is None:
+            return None
+        adapter = personal[suspect]
+        self._personal.leave_out(adapter, error.problem)
+        rest = {name: other for name, other in personal.items() if name != suspect}
+        self._use(replace(self._mixture, personal=rest))
+        return Note("adapter_left_out", suspect, adapter.content_hash, error.problem)
+
+    def _count(self, turn: RunningTurn, state: TurnState) -> None:
+        """Tell whom a turn was answered by. A count that cannot be written is no reason to lose the answer."""
+        adapter = self._mixture.personal.get(turn.route.expert) if turn.route else None
+        if adapter is not None and state in ("answered", "failed"):
+            with suppress(StoreProblem):
+                self._personal.answered(adapter, turn.record.turn_id)
 
 
 def checked_text(text: str) -> str:
@@ -271,6 +335,11 @@ def _check_unicode(text: str, what: str) -> None:
         raise BadText(
             f"{what} is not valid UTF-8 (at character {error.start + 1}).", "Save or send the text as UTF-8."
         ) from error
+
+
+def _notice(turn: RunningTurn, note: Note) -> TurnEvent:
+    values = {"expert": note.expert, "adapter": note.content_hash[:12]}
+    return turn.notice(note.code, **values, **({"problem": note.problem} if note.problem else {}))
 
 
 def _before_long_message(tokens: Tokens, boundaries: Sequence[int]) -> tuple[int, ...]:

@@ -216,7 +216,7 @@ def _requests(asked: Asked, expert: str, grammar: str | None, runtime: Runtime, 
     request = Request(
         tokens,
         min(asked.max_tokens or profile.max_answer_tokens, profile.context_tokens),
-        mixture.stacks[expert],
+        mixture.stack(expert),
         sampling,
         stop=(*asked.stop, CALL_CLOSE) if ends_with_call else asked.stop,
         grammar=grammar,

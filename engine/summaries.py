@@ -55,7 +55,7 @@ class Summaries:
         profile, seed = self._mixture.profile, self._new_seed()
         sampling = replace(profile.sampling, seed=seed)
         # Without a cache key: it branches from the expert's view and leaves that as it is.
-        request = Request(prompt, profile.summary_tokens, self._mixture.stacks[expert], sampling)
+        request = Request(prompt, profile.summary_tokens, self._mixture.stack(expert), sampling)
         text, completion, reason = "", [], ""
         for piece in self._runtime.generate([request], stop):
             match piece:

@@ -45,7 +45,7 @@ def shared_views(systems: Mapping[str, str], stacks: Mapping[str, AdapterStack])
 class ViewBuilder:
     def __init__(self, store: Store, mixture: Mixture, encoder: Encoder, *, longest_summary_tokens: int) -> None:
         self._store = store
-        self._view_of = shared_views(mixture.harness.systems, mixture.stacks)
+        self._view_of = shared_views(mixture.harness.systems, mixture.answering_stacks)
         self._harness = mixture.harness
         self._encoder = encoder
         self._base_hash = mixture.info.base_hash

@@ -114,6 +114,9 @@ def notice_line(notice: Notice, language: str) -> str:
         return say("notice.length", language, tokens=notice.values["tokens"])
     if notice.code == "host_restarted":
         return say("notice.host_restarted", language)
+    if notice.code in ("adapter_left_out", "canary_rolled_back", "canary_promoted"):
+        told = {key: display_line(str(notice.values.get(key, ""))) for key in ("expert", "adapter", "problem")}
+        return say(f"notice.{notice.code}", language, **told)
     code = display_line(notice.code)
     values = ", ".join(f"{display_line(str(key))}={display_line(str(value))}" for key, value in notice.values.items())
     key = "notice.other_values" if values else "notice.other"

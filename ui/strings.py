@@ -6,7 +6,7 @@ Placeholders are those of `str.format`. Both languages of a text have the same p
 from collections.abc import Mapping
 from typing import Final
 
-from ui.texts import adapters, gate, host, models, page, program, terminal, training, turns
+from ui.texts import adapters, gate, host, models, page, program, terminal, training, turns, verdicts
 from ui.texts.wording import Wording
 
 LANGUAGES = ("en", "zh")
@@ -41,4 +41,5 @@ TEXTS: Final[Mapping[str, Wording]] = {
     **adapters.TEXTS,
     **gate.TEXTS,
     **training.TEXTS,
+    **verdicts.TEXTS,
 }

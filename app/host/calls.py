@@ -1,6 +1,7 @@
 """The management calls of a Client, by name: their arguments and results as plain data, on both sides of the wire.
 
-What a call takes and gives is read from `ui.client.Client` itself, so the two can never differ.
+What a call takes and gives is read from `ui.client.Client` itself (from `ui.adapter_shelf.AdapterShelf` where it is of
+adapters), so the two can never differ.
 """
 
 import inspect
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 from engine.errors import UsageProblem
 from engine.runtime import wire
+from ui.adapter_shelf import AdapterShelf
 from ui.client import Client
 
 NAMES: Final = (
@@ -32,6 +34,17 @@ NAMES: Final = (
     "profiles",
     "use_profile",
 )
+ADAPTER_NAMES: Final = (
+    "adapters",
+    "adapter",
+    "adapters_in_use",
+    "unused_adapters",
+    "add_adapter",
+    "promote_adapter",
+    "roll_back_adapter",
+    "remove_adapter",
+)
+"""Those of the shelf of adapters."""
 CHANGING: Final = frozenset({"select", "rename", "rate", "import_conversation"})
 """Calls after which other faces should look again."""
 
@@ -48,9 +61,9 @@ class Call:
 @cache
 def call_named(name: str) -> Call:
     """Raises: UsageProblem when there is no such call."""
-    if name not in NAMES:
-        raise UsageProblem(f"There is no call {name!r}.", f"Calls: {', '.join(NAMES)}.")
-    method = getattr(Client, name)
+    if name not in (*NAMES, *ADAPTER_NAMES):
+        raise UsageProblem(f"There is no call {name!r}.", f"Calls: {', '.join((*NAMES, *ADAPTER_NAMES))}.")
+    method = getattr(AdapterShelf if name in ADAPTER_NAMES else Client, name)
     hints = typing.get_type_hints(method)
     result = hints.pop("return")
     required = {

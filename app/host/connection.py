@@ -1,6 +1,6 @@
 """One face's connection to its host: requests, streams of events, and another host when this one is lost.
 
-Knows how errors and events are written down, not which calls there are.
+Knows how calls, errors and events are written down, not what they mean.
 """
 
 import json
@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import httpx
 
+from app.host import calls
 from app.host.address import HostAddress
 from app.host.starting import ensure_host, find_host, read_token
 from app.paths import Paths
@@ -49,6 +50,16 @@ class HostConnection:
     def post(self, path: str, body: Any) -> Any:
         """As `get`; the call must be one that may be made twice."""
         return self._persistently(lambda: self._http.post(path, json=body))
+
+    def call(self, name: str, /, **arguments: Any) -> Any:
+        """A management call; see `app.host.calls`. It must be one that may be made twice. Raises: AgentError."""
+        answer = self.post(f"/api/call/{name}", arguments)
+        try:
+            return calls.result_from_plain(calls.call_named(name), answer["result"])
+        except (wire.WireError, KeyError, TypeError) as error:
+            raise RuntimeFailed(
+                f"The host answered {name} with something else: {error}.", "It may be of another version; restart it."
+            ) from error
 
     def tell(self, path: str) -> None:
         """POST to this host and no other. Raises: HostLost, AgentError."""

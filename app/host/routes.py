@@ -100,7 +100,8 @@ def native_router(service: Service, address: HostAddress, stop_host: Callable[[]
     async def call(name: str, request: Request) -> JSONResponse:
         known = calls.call_named(name)
         arguments = calls.arguments_from_plain(known, await _json(request))
-        work = partial(getattr(service, name), **arguments)
+        holder = service.shelf if name in calls.ADAPTER_NAMES else service
+        work = partial(getattr(holder, name), **arguments)
         result = await asyncio.get_running_loop().run_in_executor(executor, work)
         if name in calls.CHANGING:
             service.feed.publish("conversation", call=name)

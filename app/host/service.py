@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from app.adapters.shelf import StoreShelf
 from app.bases import find_base
 from app.host.feed import Feed
 from app.host.queue import Job, WorkQueue
@@ -17,6 +18,7 @@ from app.paths import Paths
 from app.profiles import list_profiles, load_chosen_profile
 from app.settings import Settings
 from app.wiring import Built, build_agent, engine_child, load_plan
+from engine.adapters.catalogue import Catalogue
 from engine.agent import Agent
 from engine.errors import AgentError
 from engine.events import TurnClosed, TurnEvent
@@ -49,6 +51,7 @@ class Service(StoreLibrary):
         super().__init__(store)
         self.paths = paths
         self.store = store
+        self.shelf = StoreShelf(Catalogue(store.database), paths.adapters)
         self.settings = settings
         self.queue = WorkQueue()
         self.feed = Feed()
@@ -169,4 +172,5 @@ class Service(StoreLibrary):
     def _load(self, name: str) -> Loaded:
         profile = load_chosen_profile(self.paths, name)
         base = find_base(profile, self.paths)
-        return Loaded(name, build_agent(self.runtime, self.store, profile, load_plan(profile, base, self.settings)))
+        plan = load_plan(profile, base, self.settings)
+        return Loaded(name, build_agent(self.runtime, self.store, profile, plan, adapters=self.paths.adapters))

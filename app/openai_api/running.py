@@ -89,7 +89,7 @@ async def begin(service: Service, request: Request, asked: Asked) -> tuple[Began
     """
 
     def work(stop: Stop) -> Generator[Began | Piece, None, None]:
-        mixture = loaded(service).built.mixture
+        mixture = loaded(service).built.agent.current_mixture()
         check_expert(asked.expert, mixture.profile.expert_ids)
         for piece in complete(asked, service.runtime, mixture, stop):
             if isinstance(piece, Said):

@@ -1,1 +1,1 @@
-"""LoRA adapters as files: read from PEFT, written for llama.cpp, read back, imported. Numpy only; loads nothing."""
+"""LoRA adapters: read from PEFT, written for llama.cpp, imported, and catalogued. Knows no runtime."""

@@ -253,3 +253,107 @@ def m005_imports_and_repairs_are_on_record(database: MigrationDatabase) -> None:
             "CREATE INDEX imports_by_conversation ON imports (conversation_id)",
         ],
     )
+
+
+@MIGRATIONS()
+def m006_adapters_are_catalogued(database: MigrationDatabase) -> None:
+    # What answers is a state that an expert of a profile on one base has once at most, so that a swap is one
+    # transaction and can never leave two champions. The log names adapters by their hash: it outlives them.
+    _execute(
+        database,
+        [
+            """
+            CREATE TABLE adapters (
+                adapter_id INTEGER PRIMARY KEY,
+                content_hash TEXT NOT NULL,
+                base_hash TEXT NOT NULL,
+                profile TEXT NOT NULL,
+                expert TEXT NOT NULL,
+                kind TEXT NOT NULL,
+                file TEXT NOT NULL,
+                size_bytes INTEGER NOT NULL,
+                rank INTEGER NOT NULL,
+                parent_hash TEXT NOT NULL,
+                recipe_hash TEXT NOT NULL,
+                data_hash TEXT NOT NULL,
+                note TEXT NOT NULL,
+                state TEXT NOT NULL,
+                created_at TEXT NOT NULL,
+                championed INTEGER,
+                is_forgotten INTEGER NOT NULL DEFAULT 0
+            )
+            """,
+            """
+            CREATE TABLE adapter_sources (
+                adapter_id INTEGER NOT NULL REFERENCES adapters (adapter_id),
+                source_id TEXT NOT NULL,
+                content_hash TEXT NOT NULL,
+                PRIMARY KEY (adapter_id, source_id)
+            )
+            """,
+            """
+            CREATE TABLE evaluations (
+                evaluation_id INTEGER PRIMARY KEY,
+                adapter_id INTEGER NOT NULL REFERENCES adapters (adapter_id),
+                suite TEXT NOT NULL,
+                items INTEGER NOT NULL,
+                figures TEXT NOT NULL,
+                verdict TEXT NOT NULL,
+                reasons TEXT NOT NULL,
+                created_at TEXT NOT NULL
+            )
+            """,
+            """
+            CREATE TABLE promotions (
+                promotion_id INTEGER PRIMARY KEY,
+                profile TEXT NOT NULL,
+                base_hash TEXT NOT NULL,
+                expert TEXT NOT NULL,
+                kind TEXT NOT NULL,
+                content_hash TEXT NOT NULL,
+                previous_hash TEXT NOT NULL,
+                reason TEXT NOT NULL,
+                created_at TEXT NOT NULL
+            )
+            """,
+            """
+            CREATE TABLE canaries (
+                canary_id INTEGER PRIMARY KEY,
+                adapter_id INTEGER NOT NULL REFERENCES adapters (adapter_id),
+                planned_turns INTEGER NOT NULL,
+                baseline_turns INTEGER NOT NULL,
+                baseline_negative INTEGER NOT NULL,
+                outcome TEXT NOT NULL,
+                created_at TEXT NOT NULL
+            )
+            """,
+            """
+            CREATE TABLE canary_turns (
+                canary_id INTEGER NOT NULL REFERENCES canaries (canary_id),
+                turn_id TEXT NOT NULL REFERENCES turns (turn_id),
+                PRIMARY KEY (canary_id, turn_id)
+            )
+            """,
+            "CREATE UNIQUE INDEX adapters_by_hash ON adapters (content_hash)",
+            """
+            CREATE UNIQUE INDEX adapters_in_use ON adapters (profile, base_hash, expert, state)
+            WHERE state IN ('champion', 'canary')
+            """,
+            # Every index ends in the row's number, by which pages follow each other.
+            "CREATE INDEX adapters_by_expert ON adapters (expert)",
+            "CREATE INDEX adapters_by_state ON adapters (state)",
+            "CREATE INDEX adapters_by_expert_and_state ON adapters (expert, state)",
+            "CREATE INDEX adapters_by_parent ON adapters (parent_hash)",
+            """
+            CREATE INDEX adapters_once_champion ON adapters (profile, base_hash, expert, championed)
+            WHERE championed IS NOT NULL
+            """,
+            "CREATE INDEX adapter_sources_by_source ON adapter_sources (source_id)",
+            "CREATE INDEX evaluations_by_adapter ON evaluations (adapter_id)",
+            "CREATE INDEX promotions_by_expert ON promotions (profile, base_hash, expert)",
+            "CREATE INDEX promotions_by_adapter ON promotions (content_hash)",
+            "CREATE INDEX promotions_by_previous ON promotions (previous_hash)",
+            "CREATE INDEX canaries_by_adapter ON canaries (adapter_id)",
+            "CREATE INDEX canary_turns_by_turn ON canary_turns (turn_id)",
+        ],
+    )

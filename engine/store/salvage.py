@@ -33,6 +33,12 @@ TABLES: Final = (
     "traces",
     "imports",
     "repairs",
+    "adapters",
+    "adapter_sources",
+    "evaluations",
+    "promotions",
+    "canaries",
+    "canary_turns",
 )
 _SIDE_FILES: Final = ("", "-wal", "-shm", "-journal", ".source", ".source-wal", ".source-shm")
 _HEADER_BYTES: Final = 100

@@ -72,6 +72,11 @@ class Store:
         self.close()
 
     @property
+    def database(self) -> Database:
+        """For other stores in the same file, such as the catalogue of adapters."""
+        return self._database
+
+    @property
     def repairs(self) -> tuple[str, ...]:
         """What was put in order since this store was opened, as sentences for the user."""
         return self.mender.repairs

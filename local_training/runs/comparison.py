@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from engine.adapters.statistics import mcnemar_exact, paired_changes, wilson
 from local_training.runs.evaluations import EvaluatedItem
-from local_training.runs.statistics import mcnemar_exact, paired_changes, wilson
 
 Outcome = Literal["better", "worse", "same"]
 SURE: Final = 0.05

@@ -15,10 +15,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
+from engine.adapters.statistics import mcnemar_exact, paired_changes, wilson
 from local_training.runs.charts import Series, line_chart, svg_document
 from local_training.runs.evaluations import EvaluatedItem
 from local_training.runs.metrics import StepMetrics
-from local_training.runs.statistics import mcnemar_exact, paired_changes, wilson
 from tests.bench import report
 from tests.bench.learning_arms import (
     EDITS,
