@@ -25,7 +25,8 @@ from engine.runtime.protocol import Stop
 _logger = logging.getLogger(__name__)
 
 _POLL_S: Final = 0.02
-_CLOSE_S: Final = 10.0
+_CLOSE_S: Final = 1.0
+"""How long an idle one may take: it holds nothing that an orderly end would save, and somebody waits for it."""
 _BUSY_CLOSE_S: Final = 0.2
 """How long one that is at work, such as loading a base, may take: nobody wants what it is doing any more."""
 _ENDING_S: Final = 1.0
