@@ -207,7 +207,9 @@ def _spawn(memory_bytes: int, environment: Mapping[str, str], said: IO[bytes]) -
         env={
             **{name: os.environ[name] for name in _INHERITED if name in os.environ},
             "PYTHONPATH": str(Path(engine.__file__).resolve().parents[1]),
+            # Threads that spin for long take the cores of others; those that sleep at once make two slower than one.
             "OMP_WAIT_POLICY": "passive",
+            "GOMP_SPINCOUNT": "2000",
             "GGML_NO_BACKTRACE": "1",  # a failed assertion starts a debugger otherwise, where there is one
             **environment,
         },

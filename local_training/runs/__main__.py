@@ -25,6 +25,7 @@ STOPPED: Final = 130
 def main() -> int:
     # Threads that spin while they wait would take the engine's core; torch reads this when it is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("GOMP_SPINCOUNT", "2000")
     events = _own_output()
     folder = RunFolder(Path(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
