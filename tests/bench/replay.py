@@ -199,9 +199,9 @@ def measure(base: Path, size: Size, seed: int, threads: int) -> Report:
     # Free memory is looked at once, so that times and peaks are of the same ways.
     free = psutil.virtual_memory().available
     measured = [ways(len(given.prompt), given.branch_tokens, policy.memory, free) for given in timed]
-    seconds = [time_ways(policy, *both, size) for both in zip(timed, measured, strict=True)]
-    del policy
+    # Peaks first: what torch took for the large graphs it would still hold beside the processes that are measured.
     peaks = [measure_peaks(base, *both) for both in zip(timed, measured, strict=True)]
+    seconds = [time_ways(policy, *both, size) for both in zip(timed, measured, strict=True)]
     return make_report(
         agreements,
         {f"Gradients of {COMPARED_BRANCHES} sampled answers": list(map(_agreement_row, agreements))}
