@@ -3,24 +3,16 @@
 Each arm and seed has a folder, where it goes on when it broke off and where what it found stays.
 """
 
-import json
-import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-import tests
 from engine.assets import asset_path
 from local_training.rollouts import prompt_of
-from local_training.runs.creating import create_run
 from local_training.runs.data import data_content, run_tasks
 from local_training.runs.evaluating import evaluate_tasks
 from local_training.runs.evaluations import EvaluatedItem, evaluation_path, read_items, write_items
-from local_training.runs.events import Progress, read_event
 from local_training.runs.folder import RunFolder
 from local_training.runs.inputs import Inputs, tested_items
 from local_training.runs.metrics import History, StepMetrics, read_history
@@ -29,7 +21,7 @@ from local_training.runs.sampler import EngineSettings, Sampler
 from local_training.runs.signals import Signals
 from local_training.runs.worktime import WorkTime
 from local_training.tasks import Split, Task, TaskMessage
-from tests.bench.report import progress
+from tests.bench.training import edited, run_to_end
 from tests.support.models import starter_base
 
 RECIPE: Final = asset_path("recipes", "short-answers.toml")
@@ -69,12 +61,7 @@ class Arm:
 def recipe_text(name: str, seed: int, quick: bool) -> str:
     """The shipped recipe, with the arm's changes; `quick` makes it so small that it only shows that all works."""
     # One thread each, so that runs side by side do not take each other's core.
-    edits = [
-        *EDITS[name],
-        ("threads = 0", "threads = 1"),
-        ("seed = 0", f"seed = {seed}"),
-        ("../tasks/", f"{RECIPE.parents[1].as_posix()}/tasks/"),
-    ]
+    edits = [*EDITS[name], ("threads = 0", "threads = 1"), ("seed = 0", f"seed = {seed}")]
     if quick:
         edits += [("steps = 20", "steps = 2"), ("items = 240", "items = 6"), ("prompts = 6", "prompts = 2")]
         edits += [
@@ -82,27 +69,13 @@ def recipe_text(name: str, seed: int, quick: bool) -> str:
             ("max_tokens = 64", "max_tokens = 24"),
             ("max_tokens = 256", "max_tokens = 24"),
         ]
-    text = RECIPE.read_text(encoding="utf-8")
-    for old, new in edits:
-        if old not in text:
-            raise ValueError(f"the recipe has no {old!r} to change")
-        text = text.replace(old, new)
-    return text
+    return edited(RECIPE, edits)
 
 
 def trained(folder: Path, name: str, seed: int, quick: bool) -> Arm | None:
     """Run this arm to its end in `folder`, or go on with it, or only read it. None when it did not finish."""
     run = RunFolder(folder / f"{name}-{seed}")
-    text = recipe_text(name, seed, quick)
-    if run.exists() and run.recipe.read_text(encoding="utf-8") != text:
-        shutil.rmtree(run.path)  # it was of another recipe
-    if not run.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        recipe = folder / f"{name}-{seed}.toml"
-        recipe.write_text(text, encoding="utf-8")
-        create_run(run.path, recipe, profile=PROFILE, base=starter_base(), expert_adapter=None)
-    if run.read_state().state != "finished":
-        _train(run)
+    run_to_end(run, recipe_text(name, seed, quick), PROFILE, _figures)
     return read_arm(folder, name, seed)
 
 
@@ -117,30 +90,8 @@ def read_arm(folder: Path, name: str, seed: int) -> Arm | None:
     return Arm(name, seed, before, after, history, state.worked_seconds, state.reason)
 
 
-def _train(run: RunFolder) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(Path(tests.__file__).parents[1])}
-    with run.log.open("ab") as log:
-        trainer = subprocess.Popen(
-            [sys.executable, "-P", "-m", "local_training.runs", str(run.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            env=environment,
-            text=True,
-        )
-    assert trainer.stdout is not None
-    for line in trainer.stdout:
-        event = read_event(line)
-        if isinstance(event, StepMetrics):
-            figures = f"accuracy {event.accuracy:.2f}, {event.length_tokens:.1f} tokens, {event.seconds:.0f} s"
-            progress(f"{run.path.name}: step {event.step}, {figures}")
-        elif event is not None and not isinstance(event, Progress):
-            progress(f"{run.path.name}: {json.dumps(event_values(event), ensure_ascii=False)}")
-    trainer.wait()
-
-
-def event_values(event: object) -> dict[str, object]:
-    return {name: getattr(event, name) for name in event.__slots__ if getattr(event, name) not in (None, "")}  # type: ignore[attr-defined]
+def _figures(step: StepMetrics) -> str:
+    return f"accuracy {step.accuracy:.2f}, {step.length_tokens:.1f} tokens"
 
 
 def told_to_be_brief(folder: Path, quick: bool) -> tuple[EvaluatedItem, ...]:
