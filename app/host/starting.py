@@ -1,19 +1,17 @@
 """Find the host of a home, or start one that goes on when its starter ends. For faces; knows no routes but liveness."""
 
 import json
-import os
 import subprocess
 import sys
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 import httpx
 from filelock import FileLock, Timeout
 
-import app
+from app.children import child_environment
 from app.files import private_opener
 from app.host.address import HostAddress, read_address
 from app.paths import Paths, make_home
@@ -73,7 +71,7 @@ def _start(paths: Paths, profile: str | None) -> HostAddress:
             stdout=subprocess.PIPE,
             stderr=log,
             cwd=paths.home,
-            env=_environment(),
+            env=child_environment(),
             # So that it neither ends with the terminal nor gets its Ctrl+C.
             start_new_session=True,
             creationflags=_DETACHED_ON_WINDOWS,
@@ -100,13 +98,6 @@ def _start(paths: Paths, profile: str | None) -> HostAddress:
         f"The host did not start{_last_words(paths)}.",
         f"Look into {paths.host_log}, or run `macaron serve` in a terminal to see what it says.",
     )
-
-
-def _environment() -> dict[str, str]:
-    """Ours, with the place this program was imported from: the host runs in another folder."""
-    places = [str(Path(app.__file__).parents[1])]
-    places += [place for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(place)]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(places))}
 
 
 def _last_words(paths: Paths) -> str:

@@ -15,10 +15,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-import app
+from app.children import child_environment
 from app.files import private_opener, written
 from engine.errors import RuntimeFailed, UsageProblem, boundary
 from local_training.runs.events import Event, read_event
@@ -74,7 +73,7 @@ def start_trainer(command: Sequence[str], run: RunFolder) -> Iterator["Trainer"]
             stdout=subprocess.PIPE,
             stderr=log,
             cwd=run.path,
-            env=_environment(),
+            env=child_environment(PYTHONUTF8="1", HF_HUB_OFFLINE="1"),
             # Ctrl+C is for this program, which asks the trainer to end in order.
             start_new_session=True,
             creationflags=_DETACHED_ON_WINDOWS,
@@ -154,15 +153,3 @@ class Trainer:
             while line := self._process.stdout.readline(_MOST_LINE_BYTES):
                 self._lines.put(line.decode("utf-8", errors="replace"))
         self._lines.put(None)
-
-
-def _environment() -> dict[str, str]:
-    """Ours, with the place this program was imported from, as the trainer runs in another folder; UTF-8; no hub."""
-    places = [str(Path(app.__file__).parents[1])]
-    places += [place for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(place)]
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(dict.fromkeys(places)),
-        "PYTHONUTF8": "1",
-        "HF_HUB_OFFLINE": "1",
-    }

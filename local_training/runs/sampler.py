@@ -127,7 +127,7 @@ class Sampler:
     ) -> Sequence[RolloutGroup]:
         losses = 0
         while True:
-            self._wait_while_paused()
+            self._work.wait(self._signals.check())
             # A view that is already there would be read in other pieces, hence rounded otherwise, than after a restart.
             self.runtime.drop("")
             child = self.runtime.process_id
@@ -152,11 +152,6 @@ class Sampler:
                 raise RuntimeFailed(
                     f"The engine answered {len(groups)} of {len(pack)} prompts.", "Go on with `macaron train resume`."
                 )
-
-    def _wait_while_paused(self) -> None:
-        before = self._signals.paused_seconds
-        self._signals.check()
-        self._work.wait(self._signals.paused_seconds - before)
 
 
 class _Latch:

@@ -54,17 +54,20 @@ class Signals:
         self._end.set()
         self._go.set()
 
-    def check(self) -> None:
-        """Wait while the run is paused. Raises: Interrupted when it shall end."""
+    def check(self) -> float:
+        """Wait while the run is paused; the seconds waited. Raises: Interrupted when it shall end."""
+        waited = 0.0
         if not self._go.is_set():
             began = time.monotonic()
             self._on_pause(True)
             self._go.wait()
-            self.paused_seconds += time.monotonic() - began
+            waited = time.monotonic() - began
+            self.paused_seconds += waited
             if not self._end.is_set():
                 self._on_pause(False)
         if self._end.is_set():
             raise Interrupted(self._reason)
+        return waited
 
     def watch_parent(self) -> None:
         """End when standard input does: whoever started this run holds the other end."""

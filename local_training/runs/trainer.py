@@ -228,8 +228,9 @@ class _Run:
         """Held-out items, where they are to be tested after this step and were not yet."""
         step, table = self.position.step, self.recipe.evaluation
         is_due = is_last or step == 0 or (table.every > 0 and step % table.every == 0)
-        done = {one.step for one in read_history(self.folder.metrics).evaluations}
-        if not table.items or not is_due or step in done:
+        if not table.items or not is_due:
+            return
+        if step in {one.step for one in read_history(self.folder.metrics).evaluations}:
             return
         began = time.monotonic()
         if self.recipe.kind in SAMPLING_KINDS:
@@ -275,9 +276,7 @@ class _Run:
 
     def check(self) -> None:
         """Between two small pieces of work. Raises: Interrupted."""
-        before = self.signals.paused_seconds
-        self.signals.check()
-        self.work.wait(self.signals.paused_seconds - before)
+        self.work.wait(self.signals.check())
 
     def tell(self, activity: Activity, done: int, total: int) -> None:
         step = min(self.position.step + 1, self.recipe.steps)
