@@ -37,12 +37,14 @@ def interpreter() -> str:
     return os.path.realpath(sys.executable)
 
 
-@cache
 def working_sandbox() -> tuple[str, ...] | None:
-    """The minimal root, after a program has run in it; None where there is none or none works. Tried once."""
+    """The minimal root, after a program has run in it; None where there is none or none works. Each is tried once."""
     program = shutil.which("bwrap") if sys.platform == "linux" else None
-    if program is None:
-        return None
+    return None if program is None else _tried(program)
+
+
+@cache
+def _tried(program: str) -> tuple[str, ...] | None:
     command = minimal_root(program)
     try:
         probe = subprocess.run([*command, interpreter(), "-I", "-c", ""], capture_output=True, timeout=_PROBE_S)

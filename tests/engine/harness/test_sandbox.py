@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from engine.harness.sandbox import interpreter, minimal_root, working_sandbox
+from engine.harness.sandbox import _tried, interpreter, minimal_root, working_sandbox
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
 
@@ -19,9 +19,9 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Li
 @pytest.fixture
 def untried() -> Iterator[None]:
     """Nothing that was found before, and nothing of this test is found later."""
-    working_sandbox.cache_clear()
+    _tried.cache_clear()
     yield
-    working_sandbox.cache_clear()
+    _tried.cache_clear()
 
 
 def run_inside(source: str, *arguments: str) -> Any:
@@ -94,6 +94,14 @@ def test_without_bubblewrap_there_is_none(untried: None, monkeypatch: pytest.Mon
 
 def test_on_another_system_there_is_none(untried: None, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "platform", "darwin")
+    assert working_sandbox() is None
+
+
+@linux
+def test_what_one_program_did_says_nothing_about_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    if working_sandbox() is None:
+        pytest.skip("no working bubblewrap here")
+    monkeypatch.setenv("PATH", str(tmp_path))
     assert working_sandbox() is None
 
 
