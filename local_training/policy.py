@@ -190,13 +190,27 @@ class Policy:
             return ()
         if any(not example.prompt or not example.answer for example in examples):
             raise UsageProblem("An example has no prompt or no answer.", "Leave it out: there is nothing to learn.")
+        return self.answer_logprobs(self.answer_hidden(examples), [example.answer for example in examples])
+
+    def answer_hidden(self, examples: Sequence[Example]) -> tuple[torch.Tensor, ...]:
+        """(T, width) per example: the hidden states that precede its answer's tokens, from one padded batch."""
         # The last token of an answer predicts nothing that is scored.
         ids_BT = pad([example.prompt + example.answer[:-1] for example in examples], self.device)
         hidden_BTH = self.hidden(ids_BT)
-        rows = [
+        return tuple(
             hidden_BTH[row, len(example.prompt) - 1 :][: len(example.answer)] for row, example in enumerate(examples)
-        ]
-        return self.answer_logprobs(rows, [example.answer for example in examples])
+        )
+
+    def kl(self, from_NH: torch.Tensor, to_NH: torch.Tensor) -> torch.Tensor:
+        """float32 (N): KL in nats between what the hidden states `from_NH` and `to_NH` predict, over all tokens."""
+        return torch.cat(
+            [
+                checkpoint(self._head_kl, one_NH, other_NH, use_reentrant=False)
+                for one_NH, other_NH in zip(
+                    torch.split(from_NH, _HEAD_ROWS), torch.split(to_NH, _HEAD_ROWS), strict=True
+                )
+            ]
+        )
 
     def answer_logprobs(self, rows_TH: Sequence[torch.Tensor], answers: Sequence[Tokens]) -> tuple[torch.Tensor, ...]:
         """float32 (T) per answer, from the hidden states that precede its tokens."""
@@ -261,6 +275,11 @@ class Policy:
         # PEFT makes every active adapter trainable and every disabled one not; here one is, always.
         for name, weight in self.model.named_parameters():
             weight.requires_grad_(f".{_TRAINED}." in name)
+
+    def _head_kl(self, from_NH: torch.Tensor, to_NH: torch.Tensor) -> torch.Tensor:
+        before_NV, after_NV = (self.model.lm_head(rows).float().log_softmax(dim=1) for rows in (from_NH, to_NH))
+        divergence_N: torch.Tensor = (before_NV.exp() * (before_NV - after_NV)).sum(dim=1)
+        return divergence_N
 
     def _head_logprobs(self, hidden_NH: torch.Tensor, targets_N: torch.Tensor) -> torch.Tensor:
         logits_NV = self.model.lm_head(hidden_NH).float()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from local_training.runs.folder import State
-from local_training.runs.metrics import Metrics, from_values
+from local_training.runs.metrics import Metrics, ParityMetrics, from_values
 from local_training.runs.stored import from_json, parsed, to_json
 
 Activity = Literal["loading", "evaluating", "sampling", "training", "saving"]
@@ -53,5 +53,5 @@ def read_event(line: str) -> Event | None:
     values = parsed(line)
     kind = values.get("kind") if isinstance(values, dict) else None
     made = _TYPES.get(kind) if isinstance(kind, str) else None
-    event: Event | None = from_values(values) if made is None else from_json(made, values)
-    return event
+    event = from_values(values) if made is None else from_json(made, values)
+    return None if isinstance(event, ParityMetrics) else event

@@ -1,7 +1,7 @@
 """The folder of one run: what lies where, which state it is in, and who may write to it. Light: no torch.
 
 run.json           what was frozen when it began: recipe, base, expert, data and versions, with their hashes
-inputs/            the recipe, the data, the prompts in token ids, the general texts
+inputs/            the recipe, the data, the prompts in token ids, the general texts and those of the anchor
 metrics.jsonl      one line per step, evaluation and note
 checkpoints/       the last two, each whole or not there
 evaluations/       every held-out answer and what it got
@@ -82,6 +82,7 @@ class RunFolder:
         self.data = self.inputs / "data.jsonl"
         self.prompts = self.inputs / "prompts.json"
         self.general = self.inputs / "general.json"
+        self.anchor = self.inputs / "anchor.json"
         self.metrics = path / "metrics.jsonl"
         self.checkpoints = path / "checkpoints"
         self.evaluations = path / "evaluations"

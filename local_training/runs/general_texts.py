@@ -1,9 +1,13 @@
 """Requests that have nothing to do with what is trained: on them a good adapter should leave the anchor as it was.
 
-Everyday English and Chinese of many kinds. Written for this purpose; no recipe trains on them.
+Everyday English and Chinese of many kinds, written for this purpose. On a few it is measured how far a policy moved;
+on others, which are a file, a run can hold it back.
 """
 
+from functools import cache
 from typing import Final
+
+from engine.assets import asset_path
 
 GENERAL_REQUESTS: Final = (
     "Tell me a short story about a lighthouse keeper and a lost kite.",
@@ -17,3 +21,9 @@ GENERAL_REQUESTS: Final = (
 )
 ANSWER_TOKENS: Final = 32
 """Of the anchor's own answer to each, on which the KL is taken."""
+
+
+@cache
+def everyday_requests() -> tuple[str, ...]:
+    """Those that runs hold a policy to; none of them is measured."""
+    return tuple(asset_path("tasks", "everyday.txt").read_text(encoding="utf-8").splitlines())

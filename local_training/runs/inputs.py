@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -20,7 +21,7 @@ from local_training.policy import Example
 from local_training.rollouts import RolloutSettings, TaskPrompt, prompt_of
 from local_training.runs.data import data_content, run_examples, run_tasks
 from local_training.runs.folder import RunFolder
-from local_training.runs.general_texts import ANSWER_TOKENS, GENERAL_REQUESTS
+from local_training.runs.general_texts import ANSWER_TOKENS, GENERAL_REQUESTS, everyday_requests
 from local_training.runs.recipe import SAMPLING_KINDS, Recipe
 from local_training.runs.sampler import Sampler
 from local_training.tasks import Split, Task, TaskMessage
@@ -53,6 +54,8 @@ class Inputs:
     held_out: tuple[TokenExample, ...]
     general: tuple[Example, ...]
     """General requests with the anchor's own answers."""
+    anchor: tuple[Example, ...] = ()
+    """Everyday requests with the anchor's own answers, where the recipe holds the policy to them."""
 
 
 def load_inputs(folder: RunFolder, recipe: Recipe, sampler: Sampler, profile: Path) -> Inputs:
@@ -67,13 +70,13 @@ def load_inputs(folder: RunFolder, recipe: Recipe, sampler: Sampler, profile: Pa
         names = [task.task_id for task in (*tasks.training, *tasks.held_out)]
         prompts = _frozen(folder.prompts, names, lambda: _task_prompts(tasks, sampler, profile))
         _check_lengths({name: len(tokens) for name, tokens in prompts.items()}, recipe)
-        return Inputs(tasks, prompts, (), (), _general(folder, recipe, sampler, profile))
+        return Inputs(tasks, prompts, (), (), *_anchor_answers(folder, recipe, sampler, profile))
     given = run_examples(content, folder.data.name, recipe)
     tested = tested_items(given.held_out, recipe.evaluation.items)
     names = [name for example in (*given.training, *tested) for name in _names(example)]
     ids = _frozen(folder.prompts, names, lambda: _example_ids((*given.training, *tested), sampler, profile))
-    general = _general(folder, recipe, sampler, profile)
-    return Inputs(Split((), ()), {}, _in_tokens(given.training, ids), _in_tokens(tested, ids), general)
+    training, held_out = _in_tokens(given.training, ids), _in_tokens(tested, ids)
+    return Inputs(Split((), ()), {}, training, held_out, *_anchor_answers(folder, recipe, sampler, profile))
 
 
 def tested_items(held_out: Sequence[_Item], items: int) -> tuple[_Item, ...]:
@@ -125,29 +128,45 @@ def _in_tokens(examples: Sequence[AnswerExample], ids: Mapping[str, Tokens]) -> 
     )
 
 
-def _general(folder: RunFolder, recipe: Recipe, sampler: Sampler, profile: Path) -> tuple[Example, ...]:
-    """Sampled from the anchor at temperature 1, so that their mean log-ratio estimates a KL."""
+def _anchor_answers(
+    folder: RunFolder, recipe: Recipe, sampler: Sampler, profile: Path
+) -> tuple[tuple[Example, ...], tuple[Example, ...]]:
+    """To the general requests, and to those that the policy is held to."""
+    harness, settings = sampler.harness(profile), recipe.anchor
+    asked = everyday_requests()[:: max(1, len(everyday_requests()) // settings.requests)][: settings.requests]
+    answered = partial(_answered, harness=harness, expert=recipe.expert, sampler=sampler)
+    general = answered(folder.general, GENERAL_REQUESTS, ANSWER_TOKENS, recipe.rollouts.together)
+    if settings.weight == 0:
+        return general, ()
+    return general, answered(folder.anchor, asked, settings.tokens, recipe.rollouts.together)
+
+
+def _answered(
+    path: Path,
+    requests: Sequence[str],
+    tokens: int,
+    together: int,
+    *,
+    harness: Harness,
+    expert: str,
+    sampler: Sampler,
+) -> tuple[Example, ...]:
+    """Sampled from the anchor at temperature 1, so that the mean log-ratio estimates a KL; kept in the file `path`."""
 
     def draw() -> dict[str, Tokens]:
-        harness, encoder = sampler.harness(profile), sampler.runtime
+        asked = [Task(str(number), (TaskMessage("user", text),), expert, ()) for number, text in enumerate(requests)]
         prompts = [
-            TaskPrompt(
-                str(number),
-                prompt_of(Task(str(number), (TaskMessage("user", text),), recipe.expert, ()), harness, encoder),
-                sampler.adapters,
-            )
-            for number, text in enumerate(GENERAL_REQUESTS)
+            TaskPrompt(task.task_id, prompt_of(task, harness, sampler.runtime), sampler.adapters) for task in asked
         ]
-        settings = RolloutSettings(1, ANSWER_TOKENS, together=recipe.rollouts.together)
-        groups = sampler.roll_out(prompts, settings, seed=_GENERAL_SEED, step=0)
+        settings = RolloutSettings(1, tokens, together=together)
         found: dict[str, Tokens] = {}
-        for group in groups:
+        for group in sampler.roll_out(prompts, settings, seed=_GENERAL_SEED, step=0):
             segment = group.rollouts[0].segment
             found |= {f"prompt {group.task_id}": segment.prompt, f"answer {group.task_id}": segment.completion}
         return found
 
-    names = [(f"prompt {number}", f"answer {number}") for number in range(len(GENERAL_REQUESTS))]
-    ids = _frozen(folder.general, [name for pair in names for name in pair], draw)
+    names = [(f"prompt {number}", f"answer {number}") for number in range(len(requests))]
+    ids = _frozen(path, [name for pair in names for name in pair], draw)
     return tuple(Example(ids[prompt], ids[answer]) for prompt, answer in names)
 
 

@@ -33,6 +33,8 @@ class StepMetrics:
     groups_drawn: int | None = None
     kl_target_nats: float | None = None
     kl_general_nats: float | None = None
+    kl_anchor_nats: float | None = None
+    """On the everyday requests that this step was held to, before it."""
     entropy_nats: float | None = None
     mismatch_nats: float | None = None
     """Mean distance between trainer and sampler."""
@@ -74,24 +76,51 @@ class Note:
     kind: Literal["note"] = "note"
 
 
+@dataclass(frozen=True, slots=True)
+class ParityMetrics:
+    """Whether the engine computes with the finished adapter what the trainer does. Gaps are mean absolute, nats a
+    token."""
+
+    step: int
+    prompts: int
+    tokens: int
+    gap_nats: float
+    anchor_gap_nats: float
+    """Of the anchor on the same tokens: what the base's own numbers account for."""
+    kind: Literal["parity"] = "parity"
+
+    @property
+    def excess_nats(self) -> float:
+        """What the adapter adds."""
+        return max(0.0, self.gap_nats - self.anchor_gap_nats)
+
+
 Metrics = StepMetrics | EvaluationMetrics | Note
-_TYPES: dict[str, Any] = {"step": StepMetrics, "evaluation": EvaluationMetrics, "note": Note}
+"""What a run tells while it goes on."""
+Recorded = Metrics | ParityMetrics
+"""What its file holds: the figures of the last test are told in words."""
+_TYPES: dict[str, Any] = {
+    "step": StepMetrics,
+    "evaluation": EvaluationMetrics,
+    "parity": ParityMetrics,
+    "note": Note,
+}
 
 
-def to_line(metrics: Metrics) -> str:
+def to_line(metrics: Recorded) -> str:
     """Raises: ValueError when a number is not finite."""
     return to_json(metrics)
 
 
-def from_values(values: Any) -> Metrics | None:
+def from_values(values: Any) -> Recorded | None:
     """None when these are no metrics of this version."""
     kind = values.get("kind") if isinstance(values, dict) else None
     made = _TYPES.get(kind) if isinstance(kind, str) else None
-    metrics: Metrics | None = None if made is None else from_json(made, values)
+    metrics: Recorded | None = None if made is None else from_json(made, values)
     return metrics
 
 
-def append_metrics(path: Path, metrics: Metrics) -> None:
+def append_metrics(path: Path, metrics: Recorded) -> None:
     """Raises: DiskFull, AgentError; half a line may then be there, which reading passes over."""
     line = (to_line(metrics) + "\n").encode()
     with written(path), path.open("ab+") as file:
@@ -110,7 +139,7 @@ def _ends_torn(file: BinaryIO) -> bool:
     return file.read(1) != b"\n"
 
 
-def read_metrics(path: Path) -> Iterator[Metrics]:
+def read_metrics(path: Path) -> Iterator[Recorded]:
     """All whole lines, in their order; nothing where there is no file. Raises: AgentError."""
     for line in _whole_lines(path):
         metrics = from_values(parsed(line))
@@ -151,6 +180,8 @@ class History:
     steps: tuple[StepMetrics, ...] = ()
     evaluations: tuple[EvaluationMetrics, ...] = ()
     notes: tuple[Note, ...] = ()
+    parity: ParityMetrics | None = None
+    """Of the last adapter that was tried in the engine."""
 
 
 def read_history(path: Path) -> History:
@@ -160,4 +191,5 @@ def read_history(path: Path) -> History:
         tuple(one for one in found if isinstance(one, StepMetrics)),
         tuple(one for one in found if isinstance(one, EvaluationMetrics)),
         tuple(one for one in found if isinstance(one, Note)),
+        next((one for one in reversed(found) if isinstance(one, ParityMetrics)), None),
     )

@@ -131,6 +131,19 @@ class LossTable(_Table):
     """kto: the reference point; `zero` is APO-zero, right for small batches."""
 
 
+class AnchorTable(_Table):
+    """Keeps the policy where the anchor is on everyday requests, which no recipe is about."""
+
+    weight: float = Field(default=0.0, ge=0, le=1000)
+    """Of KL(anchor || policy) on them, in nats a token, in what is minimised; 0 is off."""
+    requests: int = Field(default=64, ge=1)
+    """Requests that the anchor answers once, before the first step; at most as many as there are."""
+    tokens: int = Field(default=48, ge=1, le=4096)
+    """Of each answer, at most."""
+    batch: int = Field(default=8, ge=1, le=1024)
+    """Answers that one step is held to."""
+
+
 class EvaluationTable(_Table):
     """Held-out tasks, answered greedily before the first step, every so many steps and after the last."""
 
@@ -184,6 +197,7 @@ class Recipe(_Table):
     rollouts: RolloutTable = RolloutTable()
     reward: RewardTable = RewardTable()
     loss: LossTable = LossTable()
+    anchor: AnchorTable = AnchorTable()
     evaluation: EvaluationTable = EvaluationTable()
     limits: LimitTable = LimitTable()
     stop: StopTable = StopTable()

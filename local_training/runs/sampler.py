@@ -20,7 +20,7 @@ from engine.routing.profile import load_profile
 from engine.runtime.child import ChildRuntime
 from engine.runtime.gguf import read_header
 from engine.runtime.identity import adapter_ref
-from engine.runtime.protocol import AdapterStack, LoadPlan, ModelInfo, Stop
+from engine.runtime.protocol import AdapterStack, LoadPlan, ModelInfo, ScoreRequest, Stop, Tokens
 from local_training.policy import Policy
 from local_training.rollouts import RolloutGroup, RolloutSettings, TaskPrompt, packs, roll_out
 from local_training.runs.priority import yield_session
@@ -114,6 +114,11 @@ class Sampler:
         """
         for pack in packs(prompts, settings):
             yield from self._pack(pack, settings, seed, step)
+
+    def anchor_logprobs(self, prompt: Tokens, answer: Tokens) -> tuple[float, ...]:
+        """What the engine gives the tokens of an answer without the adapter in training, in nats."""
+        (found,) = self.runtime.score(ScoreRequest(prompt, (answer,), self._expert)).logprobs
+        return found
 
     def release(self) -> None:
         """Free the engine's memory until it is needed again."""

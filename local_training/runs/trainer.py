@@ -10,12 +10,14 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 import psutil
 import torch
 
 from engine.errors import RuntimeFailed
 from local_training.policy import Policy, load_policy
+from local_training.runs.anchoring import Anchoring
 from local_training.runs.checkpoints import Position, checkpoints, restore_checkpoint, save_checkpoint
 from local_training.runs.creating import check_frozen
 from local_training.runs.evaluating import evaluate_examples, evaluate_tasks, summary
@@ -38,6 +40,7 @@ from local_training.runs.stopping import barren_rule, broken_rule
 from local_training.runs.worktime import WorkTime
 
 Emit = Callable[[Event], None]
+_PARITY_PROMPTS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,7 @@ class _Run:
         self._inputs: Inputs
         self._learner: Learner
         self._general: GeneralTexts
+        self._anchoring: Anchoring
         self._threads = recipe.limits.threads or _core_count()
         self._began = time.monotonic()
         """When it would have begun if all work so far had been done without a break."""
@@ -136,6 +140,7 @@ class _Run:
         cut_metrics(self.folder.metrics, self.position.step)
         self._learner = self._make_learner()
         self._general = GeneralTexts(self._policy, self._inputs.general)
+        self._anchoring = Anchoring(self._policy, self._inputs.anchor, self.recipe.anchor, self.recipe.seed)
 
     def _make_learner(self) -> Learner:
         guard = MemoryGuard(self._policy, self.recipe.batch, self.recipe.limits.memory_gib, self.note)
@@ -191,9 +196,12 @@ class _Run:
         table = self.recipe.optimizer
         rate = rate_at(step, self.recipe.steps, table)
         with self.work.working("training"):
-            norm = 0.0 if learned.is_barren else apply_gradients(self._policy, self._optimizer, rate, table.clip_norm)
+            norm, anchor = 0.0, None
+            if not learned.is_barren:
+                anchor = self._anchoring.accumulate(step, self.check)
+                norm = apply_gradients(self._policy, self._optimizer, rate, table.clip_norm)
             general = self._general.kl_nats()
-        metrics = self._metrics(step, learned, norm, rate, general)
+        metrics = replace(self._metrics(step, learned, norm, rate, general), kl_anchor_nats=anchor)
         first = self.position.first_entropy_nats or metrics.entropy_nats
         barren = self.position.barren + 1 if learned.is_barren else 0
         if reason := broken_rule(metrics, self.recipe.stop, first):
@@ -256,15 +264,17 @@ class _Run:
     def _check_parity(self) -> None:
         """That the engine computes with the adapter what the trainer does. Raises: RuntimeFailed."""
         together = self.recipe.rollouts.together
-        gap = measure_parity(self._policy, self._sampler, self._inputs.general, together)
+        asked = (*self._inputs.general, *self._inputs.anchor)[:_PARITY_PROMPTS]
+        found = measure_parity(self._policy, self._sampler, asked, self.position.step, together=together)
+        append_metrics(self.folder.metrics, found)
         bound = self.recipe.stop.mismatch_nats
         self.note(
-            f"Engine and trainer differ by {gap.mean_absolute_gap_nats:.4f} nats a token with this adapter, "
-            f"over {gap.tokens} tokens."
+            f"Engine and trainer differ by {found.gap_nats:.4f} nats a token with this adapter, "
+            f"by {found.anchor_gap_nats:.4f} without it, over {found.tokens} tokens."
         )
-        if bound is not None and gap.mean_absolute_gap_nats > bound:
+        if bound is not None and found.gap_nats > bound:
             raise RuntimeFailed(
-                f"With this adapter engine and trainer differ by {gap.mean_absolute_gap_nats:.3f} nats a token.",
+                f"With this adapter engine and trainer differ by {found.gap_nats:.3f} nats a token.",
                 "It was not put in place. Begin a new run; if that happens again, this base cannot be trained here.",
             )
 
