@@ -13,11 +13,13 @@ from typing import Final
 from engine.routing.profile import ROUTE_STEM, Profile
 from local_training.routing.phrases import LANGUAGES, Bank, Language, Sections, read_bank, read_sections
 from local_training.routing.requests import spoken
-from local_training.routing.sections import Showing, show
+from local_training.routing.sections import Showing, ask_another, show
 
 EXAMPLES: Final = 3200
 """Lines of the file that comes with the program."""
 SEED: Final = 0
+TOGETHER: Final = 8
+"""Lines that follow each other and show the same experts: a run reads what they have in common once."""
 
 _TRIES: Final = 100
 
@@ -42,7 +44,8 @@ def route_examples(profile: Profile, shown: Callable[[str], str], count: int, se
     for number in range(count):
         chance = random.Random(f"{seed} {number}")
         language = LANGUAGES[number % len(LANGUAGES)]
-        showing = show(profile, sections, chance)
+        first = number - number % TOGETHER
+        showing = ask_another(show(profile, sections, random.Random(f"{seed} {first} experts")), chance)
         phrase, text = _request(showing, language, banks, sections, chance)
         yield RouteExample(f"{number:05d}", language, showing, phrase, shown(text))
 

@@ -6,7 +6,7 @@ and any three to six in other words under shuffled labels, so that only what is 
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from engine.routing.profile import ROUTE_STEM, Expert, Profile, describe_experts, fill
@@ -53,6 +53,14 @@ def show(profile: Profile, sections: Sections, chance: random.Random) -> Showing
     ]
     asked = chance.choice(added if chance.random() < _INVENTED_SHARE else own)[1]
     return _showing(kind, _own_route(profile), [*own, *added], asked)
+
+
+def ask_another(showing: Showing, chance: random.Random) -> Showing:
+    """The same experts in the same words, of whom perhaps another is asked: invented ones as often as the own."""
+    purposes = [purpose for _, purpose in showing.experts]
+    own = [purpose for purpose in purposes if purpose in PURPOSES.values()]
+    invented = [purpose for purpose in purposes if purpose not in own]
+    return replace(showing, asked=chance.choice(invented if invented and chance.random() < _INVENTED_SHARE else own))
 
 
 def _shuffled(profile: Profile, sections: Sections, chance: random.Random) -> Showing:

@@ -54,7 +54,7 @@ def create_run(folder: Path, recipe_path: Path, *, profile: Path, base: Path, ex
     recipe = parse_recipe(recipe_bytes, recipe_path.name)
     data_path = recipe_path.parent / recipe.data
     data_bytes = data_content(data_path, recipe)
-    check_data(data_bytes, data_path.name, recipe)
+    sources = check_data(data_bytes, data_path.name, recipe)
     frozen = Frozen(
         kind=recipe.kind,
         title=recipe_path.stem,
@@ -68,6 +68,7 @@ def create_run(folder: Path, recipe_path: Path, *, profile: Path, base: Path, ex
         data_hash=hashlib.sha256(data_bytes).hexdigest(),
         created_at=now(),
         versions={name: _version(name) for name in _PACKAGES},
+        sources=sources,
     )
     with _made_whole(folder) as part:
         run = RunFolder(part)

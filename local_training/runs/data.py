@@ -1,7 +1,10 @@
 """What a run learns from and is tested with: the data its recipe names, read, checked and split. Light: no torch."""
 
+import hashlib
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -26,16 +29,28 @@ def data_content(path: Path, recipe: Recipe) -> bytes:
     return read_task_content(path) if recipe.kind in SAMPLING_KINDS else read_example_content(path)
 
 
-def check_data(content: bytes, name: str, recipe: Recipe) -> None:
-    """That a run can learn from the content of a file called `name`.
+def check_data(content: bytes, name: str, recipe: Recipe) -> dict[str, str]:
+    """That a run can learn from the content of a file called `name`; the sources of what it trains on.
+
+    Each source comes with a hash, 64 hex digits of SHA-256, of all that was made from it. What is held out teaches
+    nothing, so its sources are none of the adapter's.
 
     Raises: UsageProblem with every fault of a line, or when the lines are for another expert, or when one side of the
     split is empty that must not be.
     """
     if recipe.kind in SAMPLING_KINDS:
-        run_tasks(content, name, recipe)
-    else:
-        run_examples(content, name, recipe)
+        return sources_of(run_tasks(content, name, recipe).training)
+    return sources_of(run_examples(content, name, recipe).training)
+
+
+def sources_of(items: Iterable[Task | AnswerExample]) -> dict[str, str]:
+    """Source → hash of the items that name it, in their order."""
+    made_from: dict[str, list[bytes]] = {}
+    for item in items:
+        for source in item.sources:
+            plain = json.dumps(asdict(item), ensure_ascii=False, sort_keys=True).encode()
+            made_from.setdefault(source, []).append(plain)
+    return {source: hashlib.sha256(b"\n".join(lines)).hexdigest() for source, lines in made_from.items()}
 
 
 def run_tasks(content: bytes, name: str, recipe: Recipe) -> Split[Task]:

@@ -1,7 +1,7 @@
 """sft, dpo and kto: learning from answers that are given, a batch of examples per optimizer step."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -12,6 +12,7 @@ from local_training.replay import accumulate, score
 from local_training.runs.inputs import TokenExample
 from local_training.runs.learning import Learned, MemoryGuard, Tell, everything, guarded
 from local_training.runs.order import take
+from local_training.runs.packing import Pack, by_head, runs_of
 from local_training.runs.recipe import Recipe
 from local_training.runs.worktime import WorkTime
 
@@ -39,13 +40,16 @@ class ExampleLearner:
         tell: Tell,
     ) -> None:
         """`check` is called between small pieces of work, `tell` with what is being done."""
-        self._policy, self._training, self._recipe = policy, training, recipe
+        self._policy, self._recipe = policy, recipe
+        self._packs = runs_of(training, recipe.batch.pack if recipe.kind == "sft" else 1)
         self._guard, self._work, self._check, self._tell = guard, work, check, tell
 
     def learn(self, step: int, start: int) -> Learned:
-        batch = take(self._training, start, self._recipe.batch.examples, self._recipe.seed)
+        table = self._recipe.batch
+        drawn = take(self._packs, start, max(1, table.examples // table.pack), self._recipe.seed)
+        batch = [example for pack in drawn for example in pack]
         with self._work.working("training"):
-            return self._guard.gathered(lambda: self._gather(batch))
+            return replace(self._guard.gathered(lambda: self._gather(batch)), taken=len(drawn))
 
     def judge(self, example: TokenExample) -> Judged:
         """Without gradient. The reference point of kto is 0 here, as one example has none."""
@@ -65,23 +69,35 @@ class ExampleLearner:
 
     def _gather(self, batch: Sequence[TokenExample]) -> Learned:
         tokens = sum(len(answer) for example in batch for answer in _answers(example))
+        if self._recipe.kind == "sft":
+            return Learned(self._imitate_all(batch, tokens), len(batch), tokens)
         reference = self._reference(batch)
         loss, right = 0.0, 0
         for number, example in enumerate(batch):
             self._tell("training", number, len(batch))
-            if self._recipe.kind == "sft":
-                loss += self._imitate(example, tokens)
-            else:
-                part, is_right = self._prefer(example, len(batch), reference)
-                loss, right = loss + part, right + is_right
-        accuracy = None if self._recipe.kind == "sft" else right / len(batch)
-        return Learned(loss, len(batch), tokens, {"accuracy": accuracy})
+            part, is_right = self._prefer(example, len(batch), reference)
+            loss, right = loss + part, right + is_right
+        return Learned(loss, len(batch), tokens, {"accuracy": right / len(batch)})
 
-    def _imitate(self, example: TokenExample, tokens: int) -> float:
-        def loss(_: int, logprobs_T: torch.Tensor) -> torch.Tensor:
-            return answer_loss(logprobs_T[None], everything(logprobs_T[None]), tokens)
+    def _imitate_all(self, batch: Sequence[TokenExample], tokens: int) -> float:
+        loss, done = 0.0, 0
+        for pack in by_head(batch):
+            self._tell("training", done, len(batch))
+            loss += self._imitate(pack, tokens)
+            done += len(pack.examples)
+        return loss
 
-        return self._accumulated(example, loss)
+    def _imitate(self, pack: Pack, tokens: int) -> float:
+        """The examples of a pack as branches of their head; of a branch only the answer is learned."""
+        branches = [(*rest, *one.answer) for rest, one in zip(pack.rests, pack.examples, strict=True)]
+
+        def loss(number: int, logprobs_T: torch.Tensor) -> torch.Tensor:
+            answer_1T = logprobs_T[None, len(pack.rests[number]) :]
+            return answer_loss(answer_1T, everything(answer_1T), tokens)
+
+        checked = guarded(loss, self._check, self._guard.check)
+        plan = self._guard.plan(pack.head, branches)
+        return accumulate(self._policy, pack.head, branches, checked, plan=plan).loss
 
     def _prefer(self, example: TokenExample, examples: int, reference: float) -> tuple[float, bool]:
         """Loss of one preference, and whether the policy is on its right side.

@@ -16,7 +16,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -56,6 +56,8 @@ class Frozen:
     """Seconds since 1970."""
     versions: dict[str, str]
     version: int = VERSION
+    sources: dict[str, str] = field(default_factory=dict)
+    """Ids of the turns that it trains on, each with the hash of what was made from it."""
 
 
 @dataclass(frozen=True, slots=True)

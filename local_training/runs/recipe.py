@@ -66,6 +66,9 @@ class BatchTable(_Table):
 
     examples: int = Field(default=16, ge=1, le=4096)
     """Of sft, dpo and kto."""
+    pack: int = Field(default=1, ge=1, le=1024)
+    """Of sft: so many examples that follow each other in the file and begin alike are drawn together. What examples of
+    a step have in common is read once in any case."""
     prompts: int = Field(default=6, ge=1, le=1024)
     """Of rl and rft: groups of branches that teach something."""
     graph_tokens: int = Field(default=1024, ge=1)

@@ -20,7 +20,7 @@ from local_training.example_files import example_set, read_examples
 from local_training.examples import AnswerExample, split_examples
 from local_training.rollouts import prompt_of
 from local_training.routing.__main__ import training_file
-from local_training.routing.examples import EXAMPLES, RouteExample, example_line, route_examples
+from local_training.routing.examples import EXAMPLES, TOGETHER, RouteExample, example_line, route_examples
 from local_training.routing.phrases import read_sections
 from local_training.runs.creating import create_run
 from local_training.runs.recipe import read_recipe
@@ -74,6 +74,14 @@ def test_a_line_does_not_depend_on_how_many_there_are(profile: Profile):
     assert many[:10] == few
 
 
+def test_lines_that_follow_each_other_show_the_same_experts(profile: Profile):
+    examples = list(route_examples(profile, whole, SOME, 0))
+    packs = [examples[start : start + TOGETHER] for start in range(0, SOME - TOGETHER, TOGETHER)]
+    assert all(len({example.showing.route for example in pack}) == 1 for pack in packs)
+    assert sum(len({example.showing.asked for example in pack}) > 1 for pack in packs) > 0.9 * len(packs)
+    assert {example.language for example in packs[0]} == {"english", "chinese"}
+
+
 def test_nothing_is_asked_of_chat_that_an_invented_expert_beside_it_claims(profile: Profile):
     invented = read_sections().invented
     for example in route_examples(profile, whole, SOME * 3, 0):
@@ -124,11 +132,12 @@ def test_the_file_has_equal_shares_of_languages_and_nearly_of_experts(lines: tup
         assert max(of_starter.values()) < 1.4 * min(of_starter.values())
 
 
-def test_the_recipe_takes_every_example_once_and_holds_out_whole_phrases(lines: tuple[AnswerExample, ...]):
+def test_the_recipe_takes_every_example_and_holds_out_whole_phrases(lines: tuple[AnswerExample, ...]):
     recipe = read_recipe(RECIPE)
     split = split_examples(lines, recipe.evaluation.held_out)
     taken = recipe.steps * recipe.batch.examples
-    assert abs(taken - len(split.training)) < 2 * recipe.batch.examples
+    assert len(split.training) <= taken < 2 * len(split.training)
+    assert recipe.batch.pack == TOGETHER
     assert recipe.evaluation.items <= len(split.held_out)
     assert {line.group for line in split.training}.isdisjoint(line.group for line in split.held_out)
 

@@ -86,6 +86,15 @@ def test_a_new_run_says_what_it_was_made_of(sources: Sources):
     assert frozen.versions["llama-cpp-python"].startswith("0.3.")
 
 
+def test_a_run_keeps_the_sources_that_its_data_name(sources: Sources):
+    lines = [json.loads(line) for line in sources.data.read_text(encoding="utf-8").splitlines()]
+    assert sources.create().read_frozen().sources == {}
+    given = "".join(json.dumps({**line, "source": "t-1"}, ensure_ascii=False) + "\n" for line in lines)
+    sources.data.write_text(given, encoding="utf-8")
+    (kept,) = sources.create(folder=sources.runs / "second").read_frozen().sources.items()
+    assert kept[0] == "t-1" and len(kept[1]) == 64
+
+
 def test_an_expert_without_an_adapter_has_neither_path_nor_hash(sources: Sources):
     frozen = sources.create(with_adapter=False).read_frozen()
     assert (frozen.expert_adapter, frozen.expert_adapter_hash) == ("", "")

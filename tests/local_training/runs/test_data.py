@@ -90,3 +90,28 @@ def test_kto_needs_both_labels_among_what_is_trained_on():
         check_data(content(ANSWER, good=labels), "data.jsonl", recipe("kto"))
     labels[next(n for n in range(20) if f"n-{n}" not in held_out)] = True
     assert run_examples(content(ANSWER, good=labels), "data.jsonl", recipe("kto")).training
+
+
+@pytest.mark.parametrize(("kind", "fields"), [("rl", REWARD), ("sft", ANSWER)])
+def test_the_sources_of_what_is_trained_on_are_found_and_no_others(kind: str, fields: dict[str, Any]):
+    given = content(fields, source=[f"t-{n}" for n in range(20)])
+    wanted = recipe(kind, evaluation={"held_out": 0.3})
+    split = (run_tasks if kind == "rl" else run_examples)(given, "data.jsonl", wanted)
+    trained = {source for item in split.training for source in item.sources}
+    found = check_data(given, "data.jsonl", wanted)
+    assert set(found) == trained and all(len(digest) == 64 for digest in found.values())
+    assert {source for item in split.held_out for source in item.sources} - trained
+
+
+def test_the_hash_of_a_source_follows_what_was_made_from_it():
+    def sources(answer: str) -> dict[str, str]:
+        answers = [answer, *["Paris"] * 19]
+        given = content({}, answer=answers, source=["t-1", "t-1", *["t-2"] * 18])
+        return check_data(given, "data.jsonl", recipe("sft", evaluation={"held_out": 0.0, "items": 0}))
+
+    one, other = sources("Paris"), sources("Rome")
+    assert one["t-2"] == other["t-2"] and one["t-1"] != other["t-1"]
+
+
+def test_data_without_sources_has_none():
+    assert check_data(content(ANSWER), "data.jsonl", recipe("sft")) == {}
