@@ -20,6 +20,9 @@ ALLOWED = {
     "app": {"engine", "ui", "local_training"},
 }
 LIGHT_TRAINING = (
+    "local_training.example_files",
+    "local_training.examples",
+    "local_training.lessons",
     "local_training.runs.creating",
     "local_training.runs.events",
     "local_training.runs.folder",
