@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from engine.signals.keeping import KeptSignals
+from engine.signals.values import Correction, CorrectionKind, Signal, SignalKind
 from engine.store import Store
-from engine.values import Conversation, ConversationCopy, Rating, SearchHit, TurnRecord
+from engine.values import Conversation, ConversationCopy, Provenance, Rating, SearchHit, TurnRecord
 
 
 class StoreLibrary:
@@ -11,6 +13,7 @@ class StoreLibrary:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._signals = KeptSignals(store.database)
 
     def conversations(self, *, limit: int = 50, offset: int = 0) -> Sequence[Conversation]:
         return self._store.conversations(limit, offset)
@@ -39,6 +42,34 @@ class StoreLibrary:
 
     def rate(self, turn_id: str, rating: Rating) -> None:
         self._store.rate(turn_id, rating)
+
+    def correct(
+        self, turn_id: str, text: str, kind: CorrectionKind = "correction", provenance: Provenance = "typed"
+    ) -> Signal:
+        return self._signals.correct(turn_id, text, kind, provenance)
+
+    def pick(self, turn_id: str) -> None:
+        self._signals.pick(turn_id)
+
+    def signals(
+        self,
+        *,
+        limit: int = 50,
+        before: int | None = None,
+        kinds: Sequence[SignalKind] = (),
+        expert: str | None = None,
+        conversation_id: str | None = None,
+    ) -> Sequence[Signal]:
+        return self._signals.page(limit, before, kinds, expert, conversation_id)
+
+    def corrections(self, expert: str | None = None) -> Sequence[Correction]:
+        return self._signals.corrections(expert)
+
+    def erase_signal(self, signal_id: int) -> None:
+        self._signals.erase(signal_id)
+
+    def confirm_signal(self, signal_id: int) -> Signal:
+        return self._signals.confirm(signal_id)
 
     def export_conversation(self, conversation_id: str) -> ConversationCopy:
         return self._store.copy_of(conversation_id)

@@ -11,13 +11,17 @@ from engine.routing.profile import Profile
 from engine.runtime.protocol import Runtime
 from engine.store import Store
 from engine.values import About, Attachment, Provenance
+from ui.adapter_shelf import AdapterShelf
 
 
 class LocalClient(StoreLibrary):
     """See `ui.client.Client`. A new turn interrupts idle work; it never waits for it."""
 
-    def __init__(self, agent: Agent, store: Store, runtime: Runtime, profile: Profile, about: About) -> None:
+    def __init__(
+        self, agent: Agent, store: Store, runtime: Runtime, profile: Profile, about: About, shelf: AdapterShelf
+    ) -> None:
         self._agent = agent
+        self.shelf = shelf
         super().__init__(store)
         self._runtime = runtime
         self._profile = profile

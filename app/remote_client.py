@@ -11,11 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast
 
+from app.adapters.remote import RemoteShelf
 from app.host.address import HostAddress
 from app.host.connection import STARTS, HostConnection, HostLost, lost_for_good
 from app.host.starting import ensure_host
 from app.host.watching import HostWatcher, Listener
 from app.paths import Paths
+from app.remote_library import RemoteLibrary
 from engine.errors import AgentError, RuntimeFailed
 from engine.events import (
     Event,
@@ -29,30 +31,20 @@ from engine.events import (
 )
 from engine.runtime import wire
 from engine.runtime.protocol import Usage
-from engine.values import (
-    About,
-    Attachment,
-    Conversation,
-    ConversationCopy,
-    Provenance,
-    Rating,
-    Route,
-    SearchHit,
-    Timing,
-    TurnRecord,
-)
+from engine.values import About, Attachment, Provenance, Route, Timing
 
 _EVENTS: Final[dict[str, type[Event]]] = {
     kind.__name__: kind for kind in (TurnOpened, RouteChosen, Notice, Reading, TextDelta, TurnClosed)
 }
 
 
-class RemoteClient:
+class RemoteClient(RemoteLibrary):
     """See `ui.client.Client`. Calls may come from any thread. Make one per face, or per tab of the page."""
 
     def __init__(self, paths: Paths, address: HostAddress, *, notices: Sequence[str] = ()) -> None:
         """`notices` are sentences that this face shows besides those of the host."""
-        self._connection = HostConnection(paths, address)
+        super().__init__(HostConnection(paths, address))
+        self.shelf = RemoteShelf(self._connection)
         self._lock = threading.Lock()
         self._running: dict[str, str | None] = {}
         """Turns of this client by key, with their id once they have opened."""
@@ -99,40 +91,7 @@ class RemoteClient:
         for key in keys:
             self._stop(key)
 
-    # Management
-
-    def conversations(self, *, limit: int = 50, offset: int = 0) -> Sequence[Conversation]:
-        return cast(Sequence[Conversation], self._call("conversations", limit=limit, offset=offset))
-
-    def conversation(self, conversation_id: str) -> Conversation:
-        return cast(Conversation, self._call("conversation", conversation_id=conversation_id))
-
-    def path(self, conversation_id: str) -> Sequence[TurnRecord]:
-        return cast(Sequence[TurnRecord], self._call("path", conversation_id=conversation_id))
-
-    def tree(self, conversation_id: str) -> Sequence[TurnRecord]:
-        return cast(Sequence[TurnRecord], self._call("tree", conversation_id=conversation_id))
-
-    def siblings(self, turn_id: str) -> Sequence[TurnRecord]:
-        return cast(Sequence[TurnRecord], self._call("siblings", turn_id=turn_id))
-
-    def select(self, turn_id: str) -> None:
-        self._call("select", turn_id=turn_id)
-
-    def search(self, query: str, *, limit: int = 20) -> Sequence[SearchHit]:
-        return cast(Sequence[SearchHit], self._call("search", query=query, limit=limit))
-
-    def rename(self, conversation_id: str, title: str) -> None:
-        self._call("rename", conversation_id=conversation_id, title=title)
-
-    def rate(self, turn_id: str, rating: Rating) -> None:
-        self._call("rate", turn_id=turn_id, rating=rating)
-
-    def export_conversation(self, conversation_id: str) -> ConversationCopy:
-        return cast(ConversationCopy, self._call("export_conversation", conversation_id=conversation_id))
-
-    def import_conversation(self, copy: ConversationCopy) -> bool:
-        return cast(bool, self._call("import_conversation", copy=wire.to_plain(copy)))
+    # Management that a library has no use for
 
     def idle(self) -> None:
         """The host sees for itself when nobody waits."""
@@ -242,9 +201,6 @@ class RemoteClient:
         # The turn may be over, or its host gone: either way it runs no more.
         with suppress(HostLost, AgentError):
             self._connection.tell(f"/api/turns/{key}/stop")
-
-    def _call(self, call: str, /, **arguments: Any) -> Any:
-        return self._connection.call(call, **arguments)
 
 
 def connect(paths: Paths, *, profile: str | None = None, notices: Sequence[str] = ()) -> RemoteClient:

@@ -1,7 +1,7 @@
 """Text that comes from outside, as an argument or on standard input. Always UTF-8, whatever the locale says."""
 
 import os
-from typing import TextIO
+from typing import Final, TextIO
 
 from app.output import is_terminal
 from engine.errors import BadText
@@ -28,15 +28,18 @@ def expert_label(argument: str) -> str:
     return argument_text(argument).upper()
 
 
-def question(text: str | None, standard_input: TextIO | None) -> str:
+_NO_QUESTION: Final = ("No question was given.", 'Write it after the verb: macaron ask "your question".')
+
+
+def question(text: str | None, standard_input: TextIO | None, missing: tuple[str, str] = _NO_QUESTION) -> str:
     """The question: the argument, or all of standard input without the line end that ends it.
 
-    Raises: BadText when there is none, or it is not UTF-8.
+    Raises: BadText when there is none, which says `missing` (problem, hint), or it is not UTF-8.
     """
     if text is not None and text != "-":
         return text
     if standard_input is None or is_terminal(standard_input):
-        raise BadText("No question was given.", 'Write it after the verb: macaron ask "your question".')
+        raise BadText(*missing)
     try:
         return standard_input.buffer.read().decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError as error:

@@ -9,6 +9,7 @@ from typing import Final
 import psutil
 
 from app.adapters.factory import enter_factory
+from app.adapters.shelf import StoreShelf
 from app.bases import find_base
 from app.local_client import LocalClient
 from app.opening import open_store
@@ -94,7 +95,8 @@ def open_client(
         runtime = engine_child(paths)
         stack.callback(runtime.close)
         built = build_agent(runtime, store, profile, load_plan(profile, base, settings), adapters=paths.adapters)
-        client = LocalClient(built.agent, store, runtime, profile, built.about)
+        shelf = StoreShelf(Catalogue(store.database), paths.adapters)
+        client = LocalClient(built.agent, store, runtime, profile, built.about, shelf)
         stack.callback(client.stop)
         yield Opened(client, settings)
 

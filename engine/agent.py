@@ -274,6 +274,8 @@ class Agent:
             own = completion[:-1] if turn.reason == "eos" else completion
             turn.segments = self._views.segments(view, prompt, turn_id, own)
             turn.traces.append(self._mixture.trace(turn_id, "answer", expert, prompt.tokens, completion, sampling.seed))
+            adapter = self._mixture.personal.get(expert)
+            turn.adapter = adapter.content_hash if adapter is not None else ""
 
     # Adapters
 

@@ -79,6 +79,8 @@ class TurnClosed(Event):
     """Size of the context this view may fill; usage.prompt_tokens + usage.completion_tokens of it are in use."""
     problem: str = ""
     hint: str = ""
+    adapter: str = ""
+    """Hash of the personal adapter that answered; empty where the expert answered as it came."""
 
 
 TurnEvent = TurnOpened | RouteChosen | Notice | Reading | TextDelta | TurnClosed

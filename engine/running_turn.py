@@ -28,6 +28,8 @@ class RunningTurn:
     first_token_ms: float | None = None
     traces: list[Trace] = field(default_factory=list)
     segments: tuple[Segment, ...] = ()
+    adapter: str = ""
+    """Hash of the personal adapter that answered."""
 
     def opened(self) -> TurnOpened:
         return TurnOpened(
@@ -85,6 +87,7 @@ class RunningTurn:
             context_tokens=context_tokens,
             problem=answer.problem,
             hint=answer.hint,
+            adapter=self.adapter,
         )
 
     def _stamp(self) -> dict[str, Any]:

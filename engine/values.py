@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.runtime.protocol import AdapterStack, Tokens, Usage
+from engine.signals.values import Signal
 
 TurnState = Literal["running", "answered", "stopped", "failed", "interrupted"]
 """`running` becomes `interrupted` when the process died; both failed and interrupted turns can be retried."""
@@ -129,6 +130,8 @@ class TurnRecord:
     summary: str | None = None
     attachments: tuple[Attachment, ...] = ()
     rating: Rating = 0
+    adapter: str = ""
+    """Hash of the personal adapter that answered; empty where the expert answered as it came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,8 @@ class ConversationCopy:
 
     conversation: Conversation
     turns: tuple[TurnRecord, ...]
+    signals: tuple[Signal, ...] = ()
+    """Corrections, edits and picks, oldest first; thumbs are the turns' own."""
 
 
 @dataclass(frozen=True, slots=True)

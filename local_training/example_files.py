@@ -4,7 +4,8 @@
     dpo  {"id": "tea-1", "prompt": "…", "expert": "L0", "chosen": "Two minutes.", "rejected": "It depends on you."}
     kto  {"id": "tea-1", "prompt": "…", "expert": "L0", "answer": "Two minutes.", "good": true}
 
-`prompt` is as in task files; `group` and `tags` may be missing. Answers are kept to the letter. Light: no torch.
+`prompt` is as in task files; `group`, `tags` and `source` may be missing. Answers are kept to the letter.
+Light: no torch.
 """
 
 from collections.abc import Callable, Mapping
@@ -85,7 +86,7 @@ def _example(kind: ExampleKind, value: dict[str, Any]) -> tuple[str, AnswerExamp
     is_good = value.get("good")
     demand(kind != "kto" or isinstance(is_good, bool), "`good` must be true or false")
     return line.line_id, AnswerExample(
-        line.line_id, line.messages, line.expert, answer, rejected, is_good, line.group, line.tags
+        line.line_id, line.messages, line.expert, answer, rejected, is_good, line.group, line.tags, line.sources
     )
 
 

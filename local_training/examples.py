@@ -28,6 +28,8 @@ class AnswerExample:
     group: str = ""
     """As a task's."""
     tags: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    """As a task's."""
 
     @property
     def split_key(self) -> str:

@@ -18,10 +18,10 @@ MOST_FILE_BYTES: Final = 256 << 20
 MOST_LINE_BYTES: Final = 1 << 20
 MOST_PROMPT_CHARACTERS: Final = 200_000
 MOST_NAME_CHARACTERS: Final = 200
-"""Of an id, a group, an expert or a tag."""
+"""Of an id, a group, an expert, a tag or a source."""
 MOST_LISTED: Final = 64
-"""Messages, rewards or tags of one line."""
-ASKED_FIELDS: Final = frozenset({"id", "prompt", "expert", "group", "tags"})
+"""Messages, rewards, tags or sources of one line."""
+ASKED_FIELDS: Final = frozenset({"id", "prompt", "expert", "group", "tags", "source"})
 _BOM: Final = b"\xef\xbb\xbf"
 _FAULTS_SHOWN: Final = 20
 
@@ -48,6 +48,7 @@ class Asked:
     expert: str
     group: str
     tags: tuple[str, ...]
+    sources: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,14 @@ def asked(value: dict[str, Any]) -> Asked:
         _name(value, "expert"),
         _name(value, "group") if "group" in value else "",
         tuple(_named(tag, "a tag") for tag in listed(value.get("tags", []), "tags")),
+        _sources(value.get("source", [])),
     )
+
+
+def _sources(value: Any) -> tuple[str, ...]:
+    """One id or several."""
+    several = listed([value] if isinstance(value, str) else value, "source")
+    return tuple(dict.fromkeys(_named(source, "`source`") for source in several))
 
 
 def _messages(prompt: Any) -> tuple[TaskMessage, ...]:

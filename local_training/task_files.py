@@ -6,7 +6,8 @@ Rewards are built while reading, so that their parameters are known to be right 
      "reward": [{"name": "exact", "expected": "Paris", "weight": 2}, {"name": "length", "most": 40}],
      "group": "capital-of-france", "tags": ["geography"]}
 
-`prompt` is a text, or messages such as {"role": "user", "content": "…"}; `group` and `tags` may be missing.
+`prompt` is a text, or messages such as {"role": "user", "content": "…"}. `group`, `tags` and `source` may be missing;
+`source` is the id of the turn that a task was made from, or a list of such ids.
 """
 
 import math
@@ -65,7 +66,7 @@ def _task(value: dict[str, Any]) -> tuple[str, Task]:
     refuse_unknown(value, _FIELDS, "the task")
     line = asked(value)
     rewards = _rewards(value.get("reward"))
-    return line.line_id, Task(line.line_id, line.messages, line.expert, rewards, line.group, line.tags)
+    return line.line_id, Task(line.line_id, line.messages, line.expert, rewards, line.group, line.tags, line.sources)
 
 
 def _rewards(value: Any) -> tuple[RewardSpec, ...]:

@@ -38,6 +38,8 @@ class Task:
     group: str = ""
     """Names what its paraphrases share, so that none of them is trained on while another is tested; empty: alone."""
     tags: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    """Ids of the turns it was made from, by which forgetting one of them finds what learned from it."""
 
     @property
     def split_key(self) -> str:

@@ -1,9 +1,9 @@
 """All a face may do with adapters. Needs no model; what changes holds from the next turn on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from engine.adapters.records import AdapterDetails, AdapterRecord, AdapterState, Source, Swap
+from engine.adapters.records import AdapterDetails, AdapterRecord, AdapterState, Evaluation, GateVerdict, Source, Swap
 
 
 class AdapterShelf(Protocol):
@@ -12,6 +12,7 @@ class AdapterShelf(Protocol):
     def adapters(
         self,
         *,
+        profile: str | None = None,
         expert: str | None = None,
         state: AdapterState | None = None,
         limit: int = 50,
@@ -28,6 +29,10 @@ class AdapterShelf(Protocol):
         """Champions, and those on trial, of a profile on any base."""
         ...
 
+    def adapter_verdicts(self, content_hashes: Sequence[str]) -> Mapping[str, GateVerdict]:
+        """The gate's newest by hash; those that it has not seen are left out."""
+        ...
+
     def unused_adapters(self, *, limit: int = 50, after: int = 0) -> Sequence[AdapterRecord]:
         """What has retired and need not be kept, the oldest first; `after` is the `number` of the last one before."""
         ...
@@ -36,7 +41,15 @@ class AdapterShelf(Protocol):
         """Enter one whose file is there; the stored entry when it is known already."""
         ...
 
+    def add_evaluation(self, content_hash: str, evaluation: Evaluation) -> None:
+        """Write down how it did in one suite, or what the gate said of it."""
+        ...
+
     def promote_adapter(self, content_hash: str, reason: str = "") -> Swap: ...
+
+    def begin_canary(self, content_hash: str, reason: str = "") -> Swap:
+        """Let it answer the next turns of its expert on trial; it goes back by itself when they are not liked."""
+        ...
 
     def roll_back_adapter(self, content_hash: str, reason: str = "", *, to_factory: bool = False) -> Swap:
         """Nothing changes where this adapter is not in use, so that asking twice goes back once."""

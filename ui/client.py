@@ -4,6 +4,7 @@ from collections.abc import Generator, Sequence
 from typing import Protocol
 
 from engine.events import TurnEvent
+from engine.signals.values import Correction, CorrectionKind, Signal, SignalKind
 from engine.values import (
     About,
     Attachment,
@@ -14,6 +15,7 @@ from engine.values import (
     SearchHit,
     TurnRecord,
 )
+from ui.adapter_shelf import AdapterShelf
 
 
 class Library(Protocol):
@@ -49,6 +51,44 @@ class Library(Protocol):
         """What the user thinks of an answer: 1 thumb up, -1 thumb down, 0 taken back."""
         ...
 
+    def correct(
+        self, turn_id: str, text: str, kind: CorrectionKind = "correction", provenance: Provenance = "typed"
+    ) -> Signal:
+        """What should have been answered, word for word. What was answered, and is read on, stays as it is.
+
+        What the user did not type waits, tainted, until it is confirmed.
+        """
+        ...
+
+    def pick(self, turn_id: str) -> None:
+        """Of several answers to the same message this one is the best."""
+        ...
+
+    def signals(
+        self,
+        *,
+        limit: int = 50,
+        before: int | None = None,
+        kinds: Sequence[SignalKind] = (),
+        expert: str | None = None,
+        conversation_id: str | None = None,
+    ) -> Sequence[Signal]:
+        """What the user gave as evidence, the newest first: numbered below `before`, of these kinds, of this expert and
+        conversation."""
+        ...
+
+    def corrections(self, expert: str | None = None) -> Sequence[Correction]:
+        """What may be learned: the last better answer to every turn that is not tainted, the newest last."""
+        ...
+
+    def erase_signal(self, signal_id: int) -> None:
+        """Its text is gone, and it counts no more; neither does what it had replaced."""
+        ...
+
+    def confirm_signal(self, signal_id: int) -> Signal:
+        """The user has looked at it: it is tainted no more."""
+        ...
+
     def export_conversation(self, conversation_id: str) -> ConversationCopy:
         """The conversation with all its branches, to be written to a file."""
         ...
@@ -65,6 +105,11 @@ class Library(Protocol):
 
 class Client(Library, Protocol):
     """Turn events and management calls. Every call may raise `engine.AgentError`. Closing the events stops the turn."""
+
+    @property
+    def shelf(self) -> AdapterShelf:
+        """The adapters; it needs no closing beside the client."""
+        ...
 
     def ask(
         self,

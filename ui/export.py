@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any, Final
 
 from engine.errors import UsageProblem
+from engine.signals.values import Signal
 from engine.values import Conversation, ConversationCopy, TurnRecord
 from ui.export_markdown import to_markdown
 from ui.inert import display_line
@@ -45,13 +46,19 @@ _FORBIDDEN: Final = re.compile(r'[\\/:*?"<>|\x00-\x1f]')
 
 
 def to_json(copy: ConversationCopy) -> dict[str, Any]:
-    """Plain data; `from_json` gives the very same copy back."""
-    return {
+    """Plain data; `from_json` gives the very same copy back. Signals are named only where there are any."""
+    data = {
         "format": FORMAT,
         "version": VERSION,
         "conversation": _plain(copy.conversation),
-        "turns": [_plain(turn) for turn in copy.turns],
+        "turns": [_turn(turn) for turn in copy.turns],
     }
+    return data | {"signals": [_plain(signal) for signal in copy.signals]} if copy.signals else data
+
+
+def _turn(turn: TurnRecord) -> dict[str, Any]:
+    """Without the adapter that answered: its hash means nothing where the file is read, and a copy never has one."""
+    return {name: value for name, value in _plain(turn).items() if name != "adapter"}
 
 
 def _plain(value: Any) -> Any:
@@ -76,11 +83,12 @@ def from_json(data: Any) -> ConversationCopy:
             f"this program reads version {VERSION}.",
             "Update the program.",
         )
-    if unknown := sorted(data.keys() - {"format", "version", "conversation", "turns"}):
+    if unknown := sorted(data.keys() - {"format", "version", "conversation", "turns", "signals"}):
         raise _wrong(display_line(unknown[0], 40), "is a field this version does not know")
     copy = ConversationCopy(
         _build(Conversation, data.get("conversation"), "conversation"),
         _build(tuple[TurnRecord, ...], data.get("turns"), "turns"),
+        _build(tuple[Signal, ...], data.get("signals", []), "signals"),
     )
     _check_tree(copy)
     return copy
@@ -168,6 +176,10 @@ def _build_scalar(kind: Any, data: Any, place: str) -> Any:
             raise _wrong(place, "must be a text")
         if _is_broken(data):
             raise _wrong(place, "is not valid Unicode")
+        return data
+    if kind is bool:
+        if type(data) is not bool:
+            raise _wrong(place, "must be true or false")
         return data
     if type(data) is bool or not isinstance(data, (int, float) if kind is float else int):
         raise _wrong(place, "must be a number" if kind is float else "must be a whole number")

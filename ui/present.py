@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
 from engine.runtime.protocol import Usage
 from engine.values import About, Conversation, Rating, Route, SearchHit, TurnRecord, TurnState
+from ui.adapter_lines import short
 from ui.inert import DisplayStream, display_line, display_text
 from ui.strings import TEXTS, say, say_count
 from ui.thinking import Part, word_count
@@ -203,6 +204,8 @@ class Status:
     usage: Usage | None = None
     context_tokens: int | None = None
     """Size of the context; None until a turn has told it."""
+    adapter: str = ""
+    """Hash of the personal adapter that answered last."""
 
 
 _PHASE_OF_READING = {"summary": "summarising", "answer": "preparing"}
@@ -224,6 +227,7 @@ def advance(status: Status, event: TurnEvent) -> Status:
                 route=event.route or status.route,
                 usage=event.usage if event.usage.prompt_tokens else status.usage,
                 context_tokens=event.context_tokens or status.context_tokens,
+                adapter=event.adapter,
             )
         case Notice(code="waiting", values=values):
             ahead = values.get("ahead")
@@ -235,7 +239,7 @@ def advance(status: Status, event: TurnEvent) -> Status:
 def status_of_record(record: TurnRecord, context_tokens: int | None) -> Status:
     """The status after a stored turn, when a conversation is opened again."""
     usage = record.usage if record.usage.prompt_tokens else None
-    return Status(route=record.route, usage=usage, context_tokens=context_tokens)
+    return Status(route=record.route, usage=usage, context_tokens=context_tokens, adapter=record.adapter)
 
 
 def working_line(status: Status, seconds: float, language: str) -> str:
@@ -272,7 +276,8 @@ def status_parts(status: Status, pinned: str | None, language: str, *, also: Ite
     pin = _pin_line(pinned, language) if pinned is not None else ""
     if status.route is not None and status.route.reason == "pinned" and status.route.expert == pinned:
         pin = ""
-    parts = [first, pin, *also]
+    adapter = say("turn.adapter", language, name=short(status.adapter)) if status.adapter else ""
+    parts = [first, adapter, pin, *also]
     if status.usage is not None:
         used = status.usage.prompt_tokens + status.usage.completion_tokens
         parts.append(context_line(used, status.context_tokens, language))

@@ -6,7 +6,22 @@ Placeholders are those of `str.format`. Both languages of a text have the same p
 from collections.abc import Mapping
 from typing import Final
 
-from ui.texts import adapters, gate, host, models, page, program, terminal, training, turns, verdicts
+from ui.texts import (
+    adapter_screens,
+    adapters,
+    evaluation,
+    gate,
+    host,
+    models,
+    page,
+    program,
+    signals,
+    teaching,
+    terminal,
+    training,
+    turns,
+    verdicts,
+)
 from ui.texts.wording import Wording
 
 LANGUAGES = ("en", "zh")
@@ -33,13 +48,17 @@ def say_count(key: str, language: str, count: int) -> str:
 
 TEXTS: Final[Mapping[str, Wording]] = {
     **turns.TEXTS,
+    **signals.TEXTS,
+    **teaching.TEXTS,
     **terminal.TEXTS,
     **page.TEXTS,
     **models.TEXTS,
     **program.TEXTS,
     **host.TEXTS,
     **adapters.TEXTS,
+    **adapter_screens.TEXTS,
     **gate.TEXTS,
     **training.TEXTS,
     **verdicts.TEXTS,
+    **evaluation.TEXTS,
 }

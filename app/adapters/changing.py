@@ -5,44 +5,63 @@ from dataclasses import asdict
 from typing import Final
 
 from app.adapters.opening import open_shelf
-from app.adapters.wording import short
 from app.bases import find_base
-from app.models.wording import size_text
 from app.output import print_json, print_text
 from app.paths import Paths
 from app.profiles import load_chosen_profile
 from app.settings import load_settings, screen_language
-from engine.adapters.records import AdapterDetails, AdapterRecord, Swap
+from engine.adapters.canary import TURNS
+from engine.adapters.records import AdapterRecord, Swap
 from engine.errors import UsageProblem
 from engine.runtime.identity import fingerprint
+from ui.adapter_changes import BY_HAND
+from ui.adapter_lines import has_passed, short, swap_line
 from ui.adapter_shelf import AdapterShelf
+from ui.inert import display_line
+from ui.sizes import size_text
 from ui.strings import say, say_count
+from ui.verdicts import gate_warning
 
 Ask = Callable[[str], bool]
-BY_HAND: Final = "By hand."
 _KEPT: Final = 0
 """Exit code when the person said no: that is an answer, not a failure."""
 
 
-def run_promote(paths: Paths, environment: Mapping[str, str], name: str, ask: Ask | None, *, as_json: bool) -> int:
-    """`ask` None takes it for agreed. Raises: UnknownName, UsageProblem, ModelProblem, HomeBusy, StoreProblem."""
+def run_promote(
+    paths: Paths, environment: Mapping[str, str], name: str, ask: Ask | None, *, as_json: bool, canary: bool = False
+) -> int:
+    """`ask` None takes it for agreed; `canary` begins a trial instead.
+
+    Raises: UnknownName, UsageProblem, ModelProblem, HomeBusy, StoreProblem.
+    """
     language = screen_language(load_settings(paths.settings), environment)
     with open_shelf(paths) as shelf:
         details = shelf.adapter(name)
-        record, has_passed = details.record, _has_passed(details)
-        if ask is not None and record.state != "champion":
-            warning = "" if has_passed else say("adapters.promote.ungated", language) + " "
-            question = say("adapters.promote.ask", language, name=short(record.content_hash), expert=record.expert)
-            if not ask(warning + question):
+        record, warning = details.record, gate_warning(details, language)
+        # Nothing is asked where nothing would change, or where it is refused anyway.
+        is_settled = record.state == "champion" or (canary and record.state == "canary")
+        if ask is not None and not is_settled:
+            question = say(
+                "adapters.promote.ask_canary" if canary else "adapters.promote.ask",
+                language,
+                name=short(record.content_hash),
+                expert=record.expert,
+                turns=TURNS,
+            )
+            if not ask(f"{warning} {question}".lstrip()):
                 print_text(say("adapters.unchanged", language))
                 return _KEPT
-        swap = shelf.promote_adapter(record.content_hash, BY_HAND)
+        begin = shelf.begin_canary if canary else shelf.promote_adapter
+        swap = begin(record.content_hash, BY_HAND)
     if as_json:
-        print_json({**_swap_json(swap), "gate_passed": has_passed})
+        print_json({**_swap_json(swap), "gate_passed": has_passed(details)})
         return 0
-    if ask is None and not has_passed:
-        print_text(say("adapters.promote.ungated", language))
-    print_text(_swap_line("adapters.promoted", swap, record, language))
+    if ask is None and warning:
+        print_text(warning)
+    if canary:
+        print_text(_trial_line(swap, record.expert, language))
+    else:
+        print_text(swap_line("adapters.promoted", swap, record.expert, language))
     return 0
 
 
@@ -71,7 +90,7 @@ def run_rollback(
     if as_json:
         print_json(_swap_json(swap))
     else:
-        print_text(_swap_line("adapters.rolled_back", swap, record, language))
+        print_text(swap_line("adapters.rolled_back", swap, record.expert, language))
     return 0
 
 
@@ -108,12 +127,6 @@ def run_remove_unused(paths: Paths, environment: Mapping[str, str], ask: Ask | N
     return 0
 
 
-def _has_passed(details: AdapterDetails) -> bool:
-    """By its newest verdict of the gate."""
-    verdicts = [evaluation.verdict for evaluation in details.evaluations if evaluation.verdict]
-    return bool(verdicts) and verdicts[0] == "passed"
-
-
 def _in_use(used: Sequence[AdapterRecord], expert: str | None, profile: str) -> AdapterRecord:
     """What is to be taken back; a canary before its champion. Raises: UsageProblem."""
     wanted = [record for record in used if expert in (None, record.expert)]
@@ -145,15 +158,11 @@ def _swap_json(swap: Swap) -> dict[str, object]:
     }
 
 
-def _swap_line(key: str, swap: Swap, record: AdapterRecord, language: str) -> str:
-    factory = say("adapters.factory_alone", language)
-    return say(
-        key,
-        language,
-        expert=record.expert,
-        now=short(swap.now.content_hash) if swap.now else factory,
-        previous=short(swap.previous.content_hash) if swap.previous else factory,
+def _trial_line(swap: Swap, expert: str, language: str) -> str:
+    now, previous = (
+        short(one.content_hash) if one else say("adapters.factory_alone", language) for one in (swap.now, swap.previous)
     )
+    return say("adapters.on_trial", language, now=now, previous=previous, expert=display_line(expert), turns=TURNS)
 
 
 def _tell_removed(removed: Sequence[AdapterRecord], language: str, *, as_json: bool) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from app.adapters.files import expanded, path_of, sha256_of
 from app.adapters.opening import open_shelf
-from app.adapters.wording import short
 from app.files import refuse_taken, write_private, written
 from app.output import print_json, print_text
 from app.paths import Paths
@@ -15,6 +14,7 @@ from engine.adapters.files import part_of, settle
 from engine.adapters.manifest import manifest_of, to_json
 from engine.adapters.records import AdapterRecord
 from engine.errors import UsageProblem
+from ui.adapter_lines import short
 from ui.inert import display_line
 from ui.strings import say
 

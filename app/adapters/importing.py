@@ -10,7 +10,6 @@ from pathlib import Path
 from app.adapters.files import expanded, manifest_beside, sha256_of
 from app.adapters.opening import open_shelf
 from app.bases import find_base
-from app.models.wording import size_text
 from app.output import print_json, print_text
 from app.paths import Paths, make_home
 from app.profiles import load_chosen_profile
@@ -24,6 +23,7 @@ from engine.routing.profile import Profile
 from engine.runtime.identity import fingerprint
 from local_training.runs.folder import Frozen, RunFolder
 from ui.inert import display_line
+from ui.sizes import size_text
 from ui.strings import say
 
 
@@ -120,6 +120,7 @@ def _of_run(run: RunFolder) -> Origin:
         frozen.recipe_hash,
         frozen.data_hash,
         f"{frozen.title} ({frozen.kind}), {run.path.name}",
+        tuple(Source(source_id, content_hash) for source_id, content_hash in frozen.sources.items()),
     )
 
 

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from app.adapters.opening import open_shelf
-from app.adapters.wording import detail_lines, difference_row, differences, facts, heads, row, short
+from app.adapters.wording import difference_row, differences, heads, row
 from app.models.wording import table
 from app.output import print_json, print_text
 from app.paths import Paths
 from app.settings import load_settings, screen_language
 from engine.adapters.records import AdapterState
+from ui.adapter_lines import detail_lines, facts, short
 from ui.strings import say
 
 

@@ -1,10 +1,10 @@
 """The catalogue of a host that runs: `ui.adapter_shelf.AdapterShelf` over HTTP."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from app.host.connection import HostConnection
-from engine.adapters.records import AdapterDetails, AdapterRecord, AdapterState, Source, Swap
+from engine.adapters.records import AdapterDetails, AdapterRecord, AdapterState, Evaluation, GateVerdict, Source, Swap
 from engine.runtime import wire
 from engine.store.adapter_entries import PAGE
 
@@ -18,12 +18,13 @@ class RemoteShelf:
     def adapters(
         self,
         *,
+        profile: str | None = None,
         expert: str | None = None,
         state: AdapterState | None = None,
         limit: int = PAGE,
         before: int | None = None,
     ) -> Sequence[AdapterRecord]:
-        found = self._call("adapters", expert=expert, state=state, limit=limit, before=before)
+        found = self._call("adapters", profile=profile, expert=expert, state=state, limit=limit, before=before)
         return cast(Sequence[AdapterRecord], found)
 
     def adapter(self, prefix: str) -> AdapterDetails:
@@ -32,6 +33,10 @@ class RemoteShelf:
     def adapters_in_use(self, profile: str) -> Sequence[AdapterRecord]:
         return cast(Sequence[AdapterRecord], self._call("adapters_in_use", profile=profile))
 
+    def adapter_verdicts(self, content_hashes: Sequence[str]) -> Mapping[str, GateVerdict]:
+        found = self._call("adapter_verdicts", content_hashes=list(content_hashes))
+        return cast(Mapping[str, GateVerdict], found)
+
     def unused_adapters(self, *, limit: int = PAGE, after: int = 0) -> Sequence[AdapterRecord]:
         return cast(Sequence[AdapterRecord], self._call("unused_adapters", limit=limit, after=after))
 
@@ -39,8 +44,14 @@ class RemoteShelf:
         plain = {"record": wire.to_plain(record), "sources": wire.to_plain(tuple(sources))}
         return cast(AdapterRecord, self._call("add_adapter", **plain))
 
+    def add_evaluation(self, content_hash: str, evaluation: Evaluation) -> None:
+        self._call("add_evaluation", content_hash=content_hash, evaluation=wire.to_plain(evaluation))
+
     def promote_adapter(self, content_hash: str, reason: str = "") -> Swap:
         return cast(Swap, self._call("promote_adapter", content_hash=content_hash, reason=reason))
+
+    def begin_canary(self, content_hash: str, reason: str = "") -> Swap:
+        return cast(Swap, self._call("begin_canary", content_hash=content_hash, reason=reason))
 
     def roll_back_adapter(self, content_hash: str, reason: str = "", *, to_factory: bool = False) -> Swap:
         swap = self._call("roll_back_adapter", content_hash=content_hash, reason=reason, to_factory=to_factory)

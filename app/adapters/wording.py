@@ -1,22 +1,16 @@
-"""Adapters in words: rows of a list, facts of one, what differs between two. Pure; prints nothing."""
+"""Adapters as rows of a table, and what differs between two; `ui.adapter_lines` has the rest. Pure; prints nothing."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
-from app.models.wording import size_text
-from engine.adapters.records import AdapterDetails, AdapterRecord, Evaluation, Promotion
+from engine.adapters.records import AdapterDetails, AdapterRecord
+from ui.adapter_lines import short, state_text
 from ui.inert import display_line
+from ui.sizes import size_text
 from ui.strings import say
 
-SHORT: Final = 12
 _HEADS: Final = ("name", "expert", "profile", "kind", "state", "rank", "size", "created", "note")
 _NOTE_CELLS: Final = 48
-_SHOWN: Final = 10
-"""Sources, children and ancestors that are listed; of more only their number is told."""
-
-
-def short(content_hash: str) -> str:
-    return content_hash[:SHORT]
 
 
 def heads(language: str) -> list[str]:
@@ -35,79 +29,6 @@ def row(record: AdapterRecord, language: str) -> list[str]:
         record.created_at[:10],
         display_line(record.note, _NOTE_CELLS),
     ]
-
-
-def state_text(record: AdapterRecord, language: str) -> str:
-    return say("adapters.forgotten" if record.is_forgotten else f"adapters.state.{record.state}", language)
-
-
-def facts(record: AdapterRecord, language: str) -> list[tuple[str, str]]:
-    """(what, value) of all that is known, without what is empty."""
-    found = [
-        ("hash", record.content_hash),
-        ("expert", record.expert),
-        ("profile", record.profile),
-        ("kind", say(f"adapters.kind.{record.kind}", language)),
-        ("state", state_text(record, language)),
-        ("rank", str(record.rank)),
-        ("size", size_text(record.size_bytes)),
-        ("created", f"{record.created_at[:19].replace('T', ' ')} UTC" if record.created_at else ""),
-        ("note", record.note),
-        ("file", record.file),
-        ("base", record.base_hash),
-        ("parent", record.parent_hash),
-        ("recipe", record.recipe_hash),
-        ("data", record.data_hash),
-    ]
-    return [(say(f"adapters.fact.{key}", language), display_line(value)) for key, value in found if value]
-
-
-def detail_lines(details: AdapterDetails, language: str) -> Iterator[str]:
-    """What `show` tells, beyond the facts."""
-    for key, some in (("ancestors", details.ancestors), ("children", details.children)):
-        if some:
-            yield say(f"adapters.{key}", language, names=_names([short(one.content_hash) for one in some]))
-    if details.sources:
-        names = _names([display_line(source.source_id, 40) for source in details.sources])
-        yield say("adapters.sources", language, count=len(details.sources), names=names)
-    for evaluation in details.evaluations:
-        yield evaluation_line(evaluation, language)
-        yield from (f"  {display_line(reason)}" for reason in evaluation.reasons)
-    if details.canary is not None:
-        canary = details.canary
-        outcome = say(f"adapters.canary.{canary.outcome or 'goes_on'}", language)
-        yield say(
-            "adapters.canary",
-            language,
-            turns=canary.turns,
-            planned=canary.planned_turns,
-            negative=canary.negative,
-            outcome=outcome,
-        )
-    for entry in details.promotions:
-        yield promotion_line(entry, language)
-
-
-def evaluation_line(evaluation: Evaluation, language: str) -> str:
-    figures = ", ".join(f"{display_line(name)} {value:.4g}" for name, value in evaluation.figures.items())
-    verdict = say(f"adapters.verdict.{evaluation.verdict}", language) if evaluation.verdict else ""
-    return say(
-        "adapters.evaluation",
-        language,
-        suite=display_line(evaluation.suite),
-        items=evaluation.items,
-        what=", ".join(part for part in (verdict, figures) if part) or "-",
-    )
-
-
-def promotion_line(entry: Promotion, language: str) -> str:
-    return say(
-        f"adapters.log.{entry.kind}",
-        language,
-        when=entry.created_at[:16].replace("T", " "),
-        name=_or_factory(entry.content_hash, language),
-        previous=_or_factory(entry.previous_hash, language),
-    ) + (f" ({display_line(entry.reason)})" if entry.reason else "")
 
 
 def differences(one: AdapterDetails, other: AdapterDetails) -> list[tuple[str, str, str]]:
@@ -163,11 +84,3 @@ def _figures(details: AdapterDetails) -> Mapping[tuple[str, str], float]:
         for name, value in evaluation.figures.items():
             found.setdefault((evaluation.suite, name), value)
     return found
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
-
-
-def _or_factory(content_hash: str, language: str) -> str:
-    return short(content_hash) if content_hash else say("adapters.factory_alone", language)

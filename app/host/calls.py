@@ -26,6 +26,12 @@ NAMES: Final = (
     "search",
     "rename",
     "rate",
+    "correct",
+    "pick",
+    "signals",
+    "corrections",
+    "erase_signal",
+    "confirm_signal",
     "export_conversation",
     "import_conversation",
     "idle",
@@ -38,14 +44,19 @@ ADAPTER_NAMES: Final = (
     "adapters",
     "adapter",
     "adapters_in_use",
+    "adapter_verdicts",
     "unused_adapters",
     "add_adapter",
+    "add_evaluation",
     "promote_adapter",
+    "begin_canary",
     "roll_back_adapter",
     "remove_adapter",
 )
 """Those of the shelf of adapters."""
-CHANGING: Final = frozenset({"select", "rename", "rate", "import_conversation"})
+CHANGING: Final = frozenset(
+    {"select", "rename", "rate", "correct", "pick", "erase_signal", "confirm_signal", "import_conversation"}
+)
 """Calls after which other faces should look again."""
 
 

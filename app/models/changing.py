@@ -16,11 +16,12 @@ from app.models.hub import Repo, RepoFile
 from app.models.machine import this_machine
 from app.models.pulling import pull
 from app.models.removing import plan_removal, remove_profile
-from app.models.wording import Meter, fit_line, size_text, step_line
+from app.models.wording import Meter, fit_line, step_line
 from app.output import ProgressLine, print_json, print_note, print_text
 from app.paths import Paths, make_home
 from app.settings import load_settings, screen_language
 from ui.inert import display_line
+from ui.sizes import size_text
 from ui.strings import say
 
 _JSON_EVERY_S: Final = 1.0

@@ -15,13 +15,14 @@ from app.models.headers import BaseFile, read_base
 from app.models.machine import this_machine
 from app.models.records import read_record
 from app.models.scanning import Found, scan, usual_places
-from app.models.wording import fit_line, fit_parts_line, machine_line, size_text, table
+from app.models.wording import fit_line, fit_parts_line, machine_line, table
 from app.output import ProgressLine, print_json, print_text
 from app.paths import Paths
 from app.profiles import load_chosen_profile, profile_folders
 from app.settings import load_settings, screen_language
 from engine.errors import AgentError
 from ui.inert import display_line
+from ui.sizes import size_text
 from ui.strings import say
 
 _READ_BYTES: Final = 1 << 20

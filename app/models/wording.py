@@ -5,20 +5,10 @@ from typing import Final
 
 from app.models.download import Step
 from app.models.fit import Fit, Machine
+from ui.durations import duration_text
 from ui.inert import cell_width
+from ui.sizes import size_text
 from ui.strings import say
-
-_UNITS: Final = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
-_MINUTE_S: Final = 60
-_HOUR_S: Final = 3600
-
-
-def size_text(size_bytes: float) -> str:
-    """Such as "2.5 GB"; decimal, as the hub and the shops count."""
-    for unit, factor in _UNITS:
-        if size_bytes >= factor:
-            return f"{size_bytes / factor:.1f} {unit}"
-    return f"{size_bytes:.0f} B"
 
 
 def machine_line(machine: Machine, language: str) -> str:
@@ -99,11 +89,3 @@ def step_line(step: Step, meter: Meter, language: str) -> str:
         return say("pull.fetching", language, done=done, total=total, rate=rate_text, left=left_text)
     key = "pull.starting" if step.stage == "fetching" else f"pull.{step.stage}"
     return say(key, language, done=done, total=total, note=step.note)
-
-
-def duration_text(seconds: float, language: str) -> str:
-    if seconds < _MINUTE_S:
-        return say("time.seconds", language, count=f"{seconds:.0f}")
-    if seconds < _HOUR_S:
-        return say("time.minutes", language, count=f"{seconds / _MINUTE_S:.0f}")
-    return say("time.hours", language, count=f"{seconds / _HOUR_S:.1f}")

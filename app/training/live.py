@@ -13,11 +13,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from app.models.wording import duration_text
 from app.training.figures import seconds_left, step_figures
 from app.training.shows import metrics_line
 from local_training.runs.events import Progress
 from local_training.runs.metrics import Metrics, StepMetrics
+from ui.durations import duration_text
 from ui.inert import display_line
 from ui.strings import say
 

@@ -14,7 +14,16 @@ import engine.store.adapter_entries as entries
 import engine.store.adapter_promotions as promoting
 import engine.store.adapter_trials as trials
 from engine.adapters.canary import TURNS, Verdict
-from engine.adapters.records import AdapterDetails, AdapterRecord, AdapterState, Evaluation, InUse, Source, Swap
+from engine.adapters.records import (
+    AdapterDetails,
+    AdapterRecord,
+    AdapterState,
+    Evaluation,
+    GateVerdict,
+    InUse,
+    Source,
+    Swap,
+)
 from engine.store.adapter_entries import PAGE
 from engine.store.adapter_promotions import Because
 from engine.store.database import Database
@@ -67,13 +76,14 @@ class Catalogue:
     def page(
         self,
         *,
+        profile: str | None = None,
         expert: str | None = None,
         state: AdapterState | None = None,
         limit: int = PAGE,
         before: int | None = None,
     ) -> tuple[AdapterRecord, ...]:
         """The newest first; `before` is the `number` of the last one of the page before."""
-        wanted = {"expert = ?": expert, "state = ?": state, "adapter_id < ?": before}
+        wanted = {"profile = ?": profile, "expert = ?": expert, "state = ?": state, "adapter_id < ?": before}
         chosen = {text: value for text, value in wanted.items() if value is not None}
         where = f"WHERE {' AND '.join(chosen)}" if chosen else ""
         with self._database.reading() as connection:
@@ -153,6 +163,11 @@ class Catalogue:
         """The newest first. Raises: UnknownName."""
         with self._database.reading() as connection:
             return entries.evaluations(connection, entries.known(connection, content_hash).number)
+
+    def verdicts(self, content_hashes: Collection[str]) -> dict[str, GateVerdict]:
+        """The newest of the gate by hash; adapters that it has not seen are left out."""
+        with self._database.reading() as connection:
+            return entries.verdicts(connection, content_hashes)
 
     # Which of them answers
 

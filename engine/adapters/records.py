@@ -12,6 +12,9 @@ AdapterState = Literal["factory", "candidate", "canary", "champion", "retired"]
 
 PromotionKind = Literal["promote", "canary", "rollback", "retire"]
 
+GateVerdict = Literal["", "passed", "failed"]
+"""Empty where no gate was asked."""
+
 CanaryOutcome = Literal["", "promoted", "rolled_back", "superseded"]
 """Empty while it goes on."""
 
@@ -74,8 +77,7 @@ class Evaluation:
     suite: str
     items: int
     figures: Mapping[str, float] = field(default_factory=dict)
-    verdict: Literal["", "passed", "failed"] = ""
-    """Of the gate, where it was one."""
+    verdict: GateVerdict = ""
     reasons: tuple[str, ...] = ()
     """As sentences for the user."""
     created_at: str = ""

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from engine.adapters.records import AdapterKind, AdapterRecord, Evaluation, Promotion, Source
+from engine.adapters.records import AdapterKind, AdapterRecord, Evaluation, GateVerdict, Promotion, Source
 from engine.errors import UnknownName, UsageProblem
 
 PAGE: Final = 50
@@ -193,6 +193,19 @@ def evaluations(connection: sqlite3.Connection, number: int) -> tuple[Evaluation
         )
         for row in found
     )
+
+
+def verdicts(connection: sqlite3.Connection, content_hashes: Collection[str]) -> dict[str, GateVerdict]:
+    """The newest of the gate by hash; adapters that it has not seen are left out."""
+    found = connection.execute(
+        """
+        SELECT adapters.content_hash, evaluations.verdict FROM evaluations JOIN adapters USING (adapter_id)
+        WHERE adapters.content_hash IN (SELECT value FROM json_each(?)) AND evaluations.verdict <> ''
+        ORDER BY evaluations.evaluation_id
+        """,
+        [json.dumps(list(content_hashes))],
+    )
+    return dict(found.fetchall())
 
 
 def promotions(connection: sqlite3.Connection, content_hash: str) -> tuple[Promotion, ...]:

@@ -8,16 +8,18 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, get_args
 
 import engine.store.ids as ids
+import engine.store.signals as signals
 import engine.store.turns as turns
 import engine.store.views as views
 from engine.errors import BadText, UsageProblem
 from engine.harness.message import shown_name
+from engine.signals.values import Signal
 from engine.values import Answer, Attachment, Conversation, ConversationCopy, Rating, TurnRecord, TurnState
 
 MAX_TURNS: Final = 100_000
@@ -32,8 +34,11 @@ _HINT: Final = "Export the conversation again; the file was changed or is not wh
 
 
 def closed(turn: TurnRecord) -> TurnRecord:
-    """A turn as a copy holds it: one that runs at this moment has no end that could be copied."""
-    return replace(turn, state="interrupted") if turn.state == "running" else turn
+    """A turn as a copy holds it: one that runs at this moment has no end that could be copied.
+
+    The hash of an adapter means nothing where the copy is read.
+    """
+    return replace(turn, state="interrupted" if turn.state == "running" else turn.state, adapter="")
 
 
 def check(copy: ConversationCopy) -> None:
@@ -52,6 +57,9 @@ def check(copy: ConversationCopy) -> None:
         _check_values(turn, f"Turn {number}")
         total += _check_texts(turn, f"Turn {number}")
         seen.add(turn.turn_id)
+    if len(copy.signals) > MAX_TURNS:
+        raise _wrong(f"It has {len(copy.signals)} signals; at most {MAX_TURNS} are taken.")
+    total += sum(_check_signal(signal, seen, f"Signal {number}") for number, signal in enumerate(copy.signals, start=1))
     if total > MAX_TOTAL_CHARACTERS:
         raise _wrong(f"It holds {total} characters; at most {MAX_TOTAL_CHARACTERS} can be imported at once.")
     if conversation.leaf_turn_id is not None and conversation.leaf_turn_id not in seen:
@@ -87,6 +95,8 @@ def insert(
     )
     for turn in copy.turns:
         _insert_turn(connection, turn, names, now)
+    for signal in copy.signals:
+        _insert_signal(connection, signal, names, now)
     turns.select(connection, names[conversation.leaf_turn_id or copy.turns[-1].turn_id])
     connection.execute(
         "UPDATE conversations SET updated_at = ? WHERE conversation_id = ?",
@@ -121,7 +131,21 @@ def _insert_turn(connection: sqlite3.Connection, turn: TurnRecord, names: dict[s
     if turn.summary is not None:
         views.insert_summary(connection, turn_id, turn.summary, turn.route.expert if turn.route else "", created_at)
     if turn.rating:
-        turns.insert_signal(connection, turn_id, "thumb", turn.rating, "imported", created_at)
+        signals.insert(connection, turn_id, "thumb", "imported", created_at, value=turn.rating, is_tainted=True)
+
+
+def _insert_signal(connection: sqlite3.Connection, signal: Signal, names: dict[str, str], now: datetime) -> None:
+    signals.insert(
+        connection,
+        names[signal.turn_id],
+        signal.kind,
+        "imported",
+        _stamp(signal.created_at, now),
+        value=signal.value,
+        text=signal.text,
+        other_turn_id=names[signal.other_turn_id] if signal.other_turn_id is not None else None,
+        is_tainted=True,
+    )
 
 
 def _names(
@@ -188,6 +212,20 @@ def _check_texts(turn: TurnRecord, where: str) -> int:
             raise _wrong(f"{where} has a text of {len(text)} characters; at most {MAX_TEXT_CHARACTERS} are taken.")
         _check_unicode(text, where)
     return sum(map(len, texts))
+
+
+def _check_signal(signal: Signal, turn_ids: Collection[str], where: str) -> int:
+    """How many characters it holds."""
+    is_pick = signal.kind == "pick"
+    if signal.kind not in ("correction", "edit", "pick") or signal.turn_id not in turn_ids:
+        raise _wrong(f"{where} is about no turn of it, or is none that can be imported.")
+    if is_pick != (signal.other_turn_id in turn_ids) or signal.other_turn_id == signal.turn_id:
+        raise _wrong(f"{where} does not choose between two of its turns.")
+    if is_pick == bool(signal.text.strip()) or len(signal.text) > MAX_TEXT_CHARACTERS or not -1 <= signal.value <= 1:
+        raise _wrong(f"{where} does not say what its kind says.")
+    _check_unicode(signal.text, where)
+    _check_time(signal.created_at)
+    return len(signal.text)
 
 
 def _check_label(text: str, what: str) -> None:

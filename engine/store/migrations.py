@@ -357,3 +357,32 @@ def m006_adapters_are_catalogued(database: MigrationDatabase) -> None:
             "CREATE INDEX canary_turns_by_turn ON canary_turns (turn_id)",
         ],
     )
+
+
+@MIGRATIONS()
+def m007_signals_carry_text(database: MigrationDatabase) -> None:
+    # A row that is erased stays, without its text: its number is not given again, and what it had replaced does not
+    # count anew.
+    _execute(
+        database,
+        [
+            "ALTER TABLE signals ADD COLUMN text TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE signals ADD COLUMN other_turn_id TEXT REFERENCES turns (turn_id)",
+            "ALTER TABLE signals ADD COLUMN is_tainted INTEGER NOT NULL DEFAULT 0",
+            "ALTER TABLE signals ADD COLUMN is_erased INTEGER NOT NULL DEFAULT 0",
+            "UPDATE signals SET is_tainted = 1 WHERE source NOT IN ('user', 'typed')",
+            "CREATE INDEX signals_by_other ON signals (other_turn_id) WHERE other_turn_id IS NOT NULL",
+            "CREATE INDEX signals_to_learn ON signals (kind) WHERE kind IN ('correction', 'edit')",
+        ],
+    )
+
+
+@MIGRATIONS()
+def m008_adapters_are_listed_by_profile(database: MigrationDatabase) -> None:
+    _execute(
+        database,
+        [
+            "CREATE INDEX adapters_by_profile ON adapters (profile)",
+            "CREATE INDEX adapters_by_profile_and_expert ON adapters (profile, expert)",
+        ],
+    )

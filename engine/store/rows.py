@@ -85,6 +85,7 @@ def turn_of(row: sqlite3.Row) -> TurnRecord:
         summary=row["summary"],
         attachments=attachments_of(row["files"]),
         rating=_rating_of(row["rating"]),
+        adapter=row["adapter"] or "",
     )
 
 

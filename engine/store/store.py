@@ -10,11 +10,12 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self, get_args
+from typing import Final, Self, get_args
 
 import engine.store.copies as copies
 import engine.store.index as index
 import engine.store.rows as rows
+import engine.store.signals as signals
 import engine.store.turns as turns
 import engine.store.views as views
 from engine.errors import BadText, DatabaseDamaged, UsageProblem
@@ -34,6 +35,9 @@ from engine.values import (
     Trace,
     TurnRecord,
 )
+
+FROM_A_PERSON: Final = ("typed", "pasted", "attached")
+"""Where a message comes from that a person sent."""
 
 
 class Store:
@@ -95,7 +99,8 @@ class Store:
         """Commit the user's message as a running turn, which becomes the leaf of its conversation.
 
         Without a conversation a new one of this profile begins, named after the first line of the text. Without a
-        parent the turn is a first turn: a sibling of the first turns there are.
+        parent the turn is a first turn: a sibling of the first turns there are. Where the parent is one of several
+        answers to the same message, the user has picked it by going on from it.
 
         Raises: UnknownName when there is no such conversation or it has no such parent; BadText for invalid Unicode.
         """
@@ -110,6 +115,8 @@ class Store:
                 turns.conversation(connection, conversation_id)
             if parent_turn_id is not None:
                 turns.require_turn_in(connection, conversation_id, parent_turn_id)
+                if provenance in FROM_A_PERSON:
+                    signals.pick(connection, parent_turn_id, signals.GONE_ON, now)
             turn_id = self._ids.make("t")
             turns.insert_turn(connection, turn_id, conversation_id, parent_turn_id, now)
             turns.insert_question(connection, turn_id, text, provenance, attachments, now)
@@ -162,7 +169,7 @@ class Store:
             raise UsageProblem(f"{rating} is no rating.", "Give 1 (thumb up), -1 (thumb down) or 0 (taken back).")
         with self._database.transaction() as connection:
             turns.turn(connection, turn_id)
-            turns.insert_signal(connection, turn_id, "thumb", rating, "user", _now())
+            signals.insert(connection, turn_id, "thumb", "user", _now(), value=rating)
 
     def copy_of(self, conversation_id: str) -> ConversationCopy:
         """The conversation with all its branches; a turn that runs at this moment is copied as interrupted.
@@ -172,7 +179,8 @@ class Store:
         with self._database.snapshot() as connection:
             conversation = turns.conversation(connection, conversation_id)
             copied = tuple(copies.closed(turn) for turn in turns.tree(connection, conversation_id))
-        return ConversationCopy(conversation, copied)
+            given = signals.of_conversation(connection, conversation_id)
+        return ConversationCopy(conversation, copied, given)
 
     @with_a_sound_index
     def add_copy(self, copy: ConversationCopy) -> bool:

@@ -27,7 +27,11 @@ _TURNS = """
          ORDER BY signal_id DESC LIMIT 1) AS rating,
         (SELECT json_group_array(json_array(name, text))
          FROM (SELECT name, text FROM attachments WHERE attachments.turn_id = turns.turn_id ORDER BY position)
-        ) AS files
+        ) AS files,
+        (SELECT promotions.content_hash FROM traces
+         JOIN promotions ON promotions.content_hash = json_extract(traces.adapters, '$[#-1].content_hash')
+         WHERE traces.turn_id = turns.turn_id AND traces.kind = 'answer'
+         ORDER BY trace_id DESC LIMIT 1) AS adapter
     FROM turns
     JOIN messages AS asked ON asked.turn_id = turns.turn_id AND asked.role = 'user'
     LEFT JOIN messages AS said ON said.turn_id = turns.turn_id AND said.role = 'assistant'
@@ -234,14 +238,6 @@ def rename(connection: sqlite3.Connection, conversation_id: str, title: str) -> 
     ).rowcount
     if not changed:
         raise unknown_conversation(conversation_id)
-
-
-def insert_signal(connection: sqlite3.Connection, turn_id: str, kind: str, value: float, source: str, now: str) -> None:
-    """Evidence about a turn; nothing is ever taken out again, the newest of a kind counts."""
-    connection.execute(
-        "INSERT INTO signals (turn_id, kind, value, source, created_at) VALUES (?, ?, ?, ?, ?)",
-        [turn_id, kind, value, source, now],
-    )
 
 
 def unknown_turn(turn_id: str) -> UnknownName:

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from app.adapters.shelf import StoreShelf
 from app.local_client import LocalClient
 from app.opening import open_store
 from app.paths import Paths
 from app.settings import Settings
 from app.wiring import load_chosen_profile, load_plan
+from engine.adapters.catalogue import Catalogue
 from engine.agent import Agent
 from engine.errors import UnknownName
 from engine.events import TurnClosed
@@ -75,7 +77,9 @@ class Checker:
     def client(self, store: Store) -> LocalClient:
         stacks = dict.fromkeys(self._profile.expert_ids, ())
         agent = Agent(self._runtime, store, Mixture(self._profile, self._harness, self._info, stacks))
-        return LocalClient(agent, store, self._runtime, self._profile, About("", "", ""))
+        return LocalClient(
+            agent, store, self._runtime, self._profile, About("", "", ""), StoreShelf(Catalogue(store.database), Path())
+        )
 
     def close(self) -> None:
         self._runtime.close()

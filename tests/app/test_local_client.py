@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from app.local_client import LocalClient
 from engine.errors import BadText
 from engine.events import TextDelta, TurnOpened
+from engine.store import Store
 
 WAIT_S = 10.0
 
@@ -55,8 +57,9 @@ def agent() -> ScriptedAgent:
 
 
 @pytest.fixture
-def client(agent: ScriptedAgent) -> LocalClient:
-    return LocalClient(agent, store=None, runtime=None, profile=None, about=None)  # type: ignore[arg-type]
+def client(agent: ScriptedAgent, tmp_path: Path) -> Iterator[LocalClient]:
+    with Store.open(tmp_path / "macaron.db") as store:
+        yield LocalClient(agent, store, runtime=None, profile=None, about=None, shelf=None)  # type: ignore[arg-type]
 
 
 def test_a_new_turn_interrupts_idle_work(agent: ScriptedAgent, client: LocalClient):

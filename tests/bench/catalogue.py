@@ -1,9 +1,12 @@
 """The catalogue of adapters with a million rows: how long do a page of the list, a lookup and a promotion take?
 
+Then, of what it names, 200 files through the engine with room for four: see `tests.bench.hot_loading`.
+
 Run as `python -m tests.bench.catalogue [--json] [--quick] [--seed N]`. The rows are made by statements, not through the
-catalogue; with --quick there are 20,000 of them. What is timed goes through the catalogue on a real file, at the disk's
-own pace: a promotion waits until it is written. Pages are taken from the newest end, from anywhere, and of one expert
-and state; lookups are by a whole hash, by its beginning, by a turn that was trained on, and of who answers.
+catalogue; with --quick there are 20,000 of them and 40 files. What is timed goes through the catalogue on a real file,
+at the disk's own pace: a promotion waits until it is written. Pages are taken from the newest end, from anywhere, and
+of one profile, expert or state; lookups are by a whole hash, by its beginning, by a turn that was trained on, and of
+who answers.
 """
 
 import random
@@ -22,11 +25,15 @@ from engine.adapters.catalogue import Catalogue
 from engine.adapters.records import AdapterRecord
 from engine.store import Store
 from tests.bench import report
+from tests.bench.hot_loading import ROOM, HotLoading, hot_load
 from tests.bench.report import Figure, Goal, Report, Row, middle, progress
+from tests.support.models import starter_base
 
 PAGE: Final = Goal("list_page_ms", "ms, slowest kind of page", "<=10")
 LOOKUP: Final = Goal("lookup_ms", "ms, slower kind of lookup", "<=10")
 PROMOTION: Final = Goal("promotion_ms", "ms, written to the disk", "<=10")
+GROWTH: Final = Goal("adapters_200_rss_growth_mb", "MB of the engine child, from the 20th load to the last", "<=8")
+HOT_LOAD: Final = Goal("hot_load_ms", "ms more than under an adapter that is loaded", "reported with its size")
 
 EXPERTS: Final = ("L0", "L1", "L2", "L3")
 BASE: Final = "b" * 32
@@ -38,10 +45,11 @@ _BATCH: Final = 10_000
 class Size:
     rows: int
     repeats: int
+    files: int
 
 
-FULL: Final = Size(1_000_000, 200)
-QUICK: Final = Size(20_000, 20)
+FULL: Final = Size(1_000_000, 200, 200)
+QUICK: Final = Size(20_000, 20, 40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +96,8 @@ def _row(number: int, hashes: Sequence[str]) -> tuple[object, ...]:
     return number, content_hash, BASE, expert, f"{content_hash}.gguf", parent, "1" * 64, "2" * 64, state
 
 
-def measure(size: Size, seed: int) -> Report:
+def measure(size: Size, seed: int, base: Path) -> Report:
+    """`base` is what the adapters that are loaded are for."""
     random_numbers = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="macaron-catalogue-") as folder:
         path = Path(folder) / "macaron.db"
@@ -100,7 +109,7 @@ def measure(size: Size, seed: int) -> Report:
                 for what, works in _works(catalogue, hashes, size, random_numbers)
             ]
         file_mib = path.stat().st_size / (1 << 20)
-    return make_report(timed, size, file_mib)
+    return make_report(timed, hot_load(base, size.files, seed), size, file_mib)
 
 
 def _works(
@@ -116,6 +125,11 @@ def _works(
         "page: one expert and state",
         [partial(catalogue.page, expert="L2", state="retired", before=place) for place in places],
     )
+    yield (
+        "page: one profile and expert",
+        [partial(catalogue.page, profile="starter", expert="L2")] * size.repeats,
+    )
+    yield "page: a profile nobody has", [partial(catalogue.page, profile="tall")] * size.repeats
     yield "page: a state nobody is in", [partial(catalogue.page, state="canary")] * size.repeats
     yield "lookup: whole hash", [partial(catalogue.get, one) for one in some]
     yield "lookup: beginning of a hash", [partial(catalogue.get, one[:12]) for one in some]
@@ -141,7 +155,7 @@ def _milliseconds(work: Callable[[], object]) -> float:
     return 1000 * (time.perf_counter() - started)
 
 
-def make_report(timed: Sequence[Timed], size: Size, file_mib: float) -> Report:
+def make_report(timed: Sequence[Timed], loading: HotLoading, size: Size, file_mib: float) -> Report:
     def slowest(kind: str, goal: Goal) -> Figure:
         return report.worst([one.figure for one in timed if one.what.startswith(kind)], goal.goal)
 
@@ -157,16 +171,35 @@ def make_report(timed: Sequence[Timed], size: Size, file_mib: float) -> Report:
     ]
     return Report(
         "catalogue",
-        [(goal, slowest(kind, goal)) for kind, goal in (("page", PAGE), ("lookup", LOOKUP), ("promotion", PROMOTION))],
-        {"times": rows},
-        ("sqlite-utils",),
+        [
+            *(
+                (goal, slowest(kind, goal))
+                for kind, goal in (("page", PAGE), ("lookup", LOOKUP), ("promotion", PROMOTION))
+            ),
+            (GROWTH, Figure(loading.growth_mb, 1)),
+            (HOT_LOAD, loading.load_ms),
+        ],
+        {"times": rows, "hot loading": [_loading_row(loading)]},
+        ("sqlite-utils", "llama-cpp-python"),
         {"rows": size.rows, "file_mib": round(file_mib, 1), "sqlite": sqlite3.sqlite_version},
     )
 
 
+def _loading_row(loading: HotLoading) -> Row:
+    return {
+        "files": loading.files,
+        "file_mb": loading.file_bytes / 1e6,
+        "room_for": ROOM,
+        "resident_mb_settled": loading.settled_bytes / 1e6,
+        "resident_mb_end": loading.end_bytes / 1e6,
+        "growth_mb_if_none_were_freed": loading.leaked_mb,
+        "changed_on_return": loading.changed,
+    }
+
+
 def main(words: Sequence[str]) -> int:
     options = report.arguments("catalogue", "The catalogue of adapters with a million rows.").parse_args(words)
-    found = measure(QUICK if options.quick else FULL, options.seed)
+    found = measure(QUICK if options.quick else FULL, options.seed, starter_base())
     report.show(found, as_json=options.json)
     return 0
 

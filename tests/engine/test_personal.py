@@ -86,6 +86,27 @@ def test_a_rollback_holds_from_the_next_turn_on(grown: Grown):
     assert grown.stacked() == ["L1.gguf"]
 
 
+def test_a_turn_names_the_adapter_that_answered_it_and_keeps_naming_one_that_was_removed(grown: Grown):
+    before = grown.talk.say("One.", "L1")
+    record = grown.promote("mine")
+    under_it = grown.talk.say("Two.", "L1")
+    beside_it = grown.talk.say("Three.", "L2")
+    grown.catalogue.rollback(record.content_hash)
+    grown.catalogue.remove(record.content_hash, lambda record: None)
+    assert [closed.adapter for closed in (before, under_it, beside_it)] == ["", record.content_hash, ""]
+    stored = grown.talk.store.tree(under_it.conversation_id)
+    named_turns = {turn.turn_id: turn.adapter for turn in (*stored, grown.talk.store.turn(before.turn_id))}
+    assert named_turns[under_it.turn_id] == record.content_hash
+    assert named_turns[before.turn_id] == ""
+
+
+def test_what_leaves_the_home_names_no_adapter(grown: Grown):
+    grown.promote("mine")
+    closed = grown.talk.say("One.", "L1")
+    copy = grown.talk.store.copy_of(closed.conversation_id)
+    assert closed.adapter and [turn.adapter for turn in copy.turns] == [""]
+
+
 def test_a_turn_runs_under_one_set_of_adapters_whatever_is_promoted_meanwhile(grown: Grown):
     grown.promote("first", "L0")
     later = grown.put("second", "L0")

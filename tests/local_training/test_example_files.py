@@ -57,6 +57,20 @@ def test_an_example_has_all_else_that_its_line_says():
     assert (found.split_key, found.tags) == ("tea", ("zh",))
 
 
+@pytest.mark.parametrize(
+    ("given", "sources"), [("t-1", ("t-1",)), (["t-1", "t-2", "t-1"], ("t-1", "t-2")), ([], ()), (None, ())]
+)
+def test_an_example_may_name_the_turns_it_was_made_from(given, sources):
+    (found,), faults = parse_examples(line("sft", source=given), "sft")
+    assert faults == () and found.sources == sources
+
+
+@pytest.mark.parametrize("given", [7, "", " t-1", ["t-1", 7], {"id": "t-1"}, ["t"] * 65], ids=str)
+def test_a_source_that_is_no_name_is_a_fault(given):
+    _, (fault,) = parse_examples(line("sft", source=given), "sft")
+    assert "source" in fault.reason
+
+
 def test_an_example_without_a_group_is_a_group_of_its_own():
     (found,), _ = parse_examples(line("sft"), "sft")
     assert found.split_key == "e-1"

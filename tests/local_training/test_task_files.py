@@ -47,6 +47,13 @@ def test_a_task_has_all_that_its_line_says():
     assert (task.expert, task.split_key, task.tags) == ("L0", "capital-of-france", ("geography", "zh"))
 
 
+def test_a_task_may_name_the_turns_it_was_made_from():
+    (one,), _ = parse_tasks(line(source="t-01"))
+    (several,), _ = parse_tasks(line(source=["t-01", "t-02"]))
+    assert (one.sources, several.sources) == (("t-01",), ("t-01", "t-02"))
+    assert "`source`" in fault_of(line(source=[""]))
+
+
 def test_a_task_without_a_group_is_a_group_of_its_own():
     (task,), _ = parse_tasks(line())
     assert (task.split_key, task.tags) == ("t-1", ())

@@ -9,6 +9,7 @@ from typing import Any
 from engine.errors import AgentError
 from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
 from engine.runtime.protocol import Usage
+from engine.signals.values import Correction, CorrectionKind, Signal, SignalKind, SignalSource
 from engine.values import (
     About,
     Attachment,
@@ -22,6 +23,7 @@ from engine.values import (
     TurnRecord,
     TurnState,
 )
+from ui.adapter_shelf import AdapterShelf
 
 GATE_TIMEOUT_S = 20.0
 ROUTE = Route("L2", "best", {"L0": -4.0, "L1": -5.0, "L2": -2.2, "L3": -6.5})
@@ -99,6 +101,10 @@ class ScriptedClient:
     """Holds every change of the profile until the test opens it."""
     management_error: AgentError | None = None
     """Raised by every call that is not a turn."""
+    shelf: AdapterShelf | None = None
+    """The adapters, of a test that looks at them."""
+    signed: dict[int, Signal] = field(default_factory=dict)
+    """What was said of answers, by number."""
     idle_gate: Gate | None = None
     idle_error: AgentError | None = None
 
@@ -106,6 +112,7 @@ class ScriptedClient:
         self._stopped = Flag()
         self._turn = Lock()
         self._turn_count = 0
+        self._last_signal_id = 0
         self._turns = [record for path in self.stored.values() for record in path]
         """Of all branches of all conversations, oldest first."""
         kept = {record.turn_id for record in self._turns}
@@ -225,6 +232,57 @@ class ScriptedClient:
     def rate(self, turn_id: str, rating: Rating) -> None:
         self._manage("rate", turn_id=turn_id, value=rating)
         self._put(replace(self._find(turn_id), rating=rating))
+
+    def correct(
+        self, turn_id: str, text: str, kind: CorrectionKind = "correction", provenance: Provenance = "typed"
+    ) -> Signal:
+        self._manage("correct", text=text, turn_id=turn_id, provenance=provenance, value=kind)
+        return self._sign(turn_id, kind, text, provenance)
+
+    def pick(self, turn_id: str) -> None:
+        self._manage("pick", turn_id=turn_id)
+        self._sign(turn_id, "pick", "", "user")
+
+    def signals(
+        self,
+        *,
+        limit: int = 50,
+        before: int | None = None,
+        kinds: Sequence[SignalKind] = (),
+        expert: str | None = None,
+        conversation_id: str | None = None,
+    ) -> Sequence[Signal]:
+        self._manage("signals", value=before)
+        below = self._last_signal_id + 1 if before is None else before
+        here = {record.turn_id for record in self._turns if record.conversation_id == conversation_id}
+        found = [
+            signal
+            for signal in sorted(self.signed.values(), key=lambda signal: -signal.signal_id)
+            if signal.signal_id < below
+            and (not kinds or signal.kind in kinds)
+            and (conversation_id is None or signal.turn_id in here)
+        ]
+        return found[:limit]
+
+    def corrections(self, expert: str | None = None) -> Sequence[Correction]:
+        self._manage("corrections")
+        return ()
+
+    def erase_signal(self, signal_id: int) -> None:
+        self._manage("erase_signal", value=signal_id)
+        del self.signed[signal_id]
+
+    def confirm_signal(self, signal_id: int) -> Signal:
+        self._manage("confirm_signal", value=signal_id)
+        self.signed[signal_id] = replace(self.signed[signal_id], is_tainted=False)
+        return self.signed[signal_id]
+
+    def _sign(self, turn_id: str, kind: SignalKind, text: str, source: SignalSource) -> Signal:
+        self._last_signal_id += 1
+        number, is_tainted = self._last_signal_id, source not in ("user", "typed")
+        signal = Signal(number, turn_id, kind, 0.0, text, None, source, is_tainted, "2026-01-01T00:00:00+00:00")
+        self.signed[number] = signal
+        return signal
 
     def export_conversation(self, conversation_id: str) -> ConversationCopy:
         self._manage("export_conversation", conversation_id=conversation_id)

@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 
 from engine.errors import UsageProblem
 from engine.runtime.protocol import Usage
+from engine.signals.values import Signal
 from engine.values import Attachment, Conversation, ConversationCopy, Route, Timing, TurnRecord
 from ui.export import MAX_NAME_BYTES, export_name, from_json, to_json, to_markdown
 from ui.export_markdown import branches, inert_markdown
@@ -66,6 +67,24 @@ def test_a_copy_comes_back_exactly_through_json() -> None:
     assert from_json(json.loads(json.dumps(to_json(FULL)))) == FULL
     assert to_json(FULL)["format"] == "macaron-conversation"
     assert to_json(FULL)["version"] == 1
+
+
+def test_signals_come_back_too_and_are_named_only_where_there_are_any() -> None:
+    better = Signal(7, FULL.turns[0].turn_id, "edit", 0.0, "更好。", None, "pasted", True, WHEN)
+    pick = Signal(9, FULL.turns[2].turn_id, "pick", 0.5, "", FULL.turns[1].turn_id, "user", False, WHEN)
+    full = replace(FULL, signals=(better, pick))
+    assert from_json(json.loads(json.dumps(to_json(full)))) == full
+    assert "signals" not in to_json(FULL)
+
+
+@pytest.mark.parametrize("change", [{"is_tainted": 1}, {"kind": "shrug"}, {"signal_id": "7"}, {"more": 1}], ids=str)
+def test_a_signal_that_is_wrong_is_told_with_its_place(change) -> None:
+    better = Signal(7, FULL.turns[0].turn_id, "edit", 0.0, "Better.", None, "typed", False, WHEN)
+    data = json.loads(json.dumps(to_json(replace(FULL, signals=(better,)))))
+    data["signals"][0] |= change
+    with pytest.raises(UsageProblem) as caught:
+        from_json(data)
+    assert caught.value.problem.startswith(f"signals[0].{next(iter(change))} ")
 
 
 @pytest.mark.parametrize(

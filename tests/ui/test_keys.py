@@ -130,7 +130,7 @@ async def test_quitting_does_not_wait_for_ever() -> None:
 
 async def test_the_palette_names_every_command_and_runs_it() -> None:
     client = ScriptedClient()
-    async with run(ChatApp(client), columns=100, rows=60) as pilot:
+    async with run(ChatApp(client), columns=100, rows=90) as pilot:
         await pilot.press("ctrl+p")
         await wait_for_text(pilot, say("command.new", "en"))
         text = shown(pilot.app)
@@ -396,6 +396,6 @@ async def test_a_conversation_is_not_left_while_it_is_being_answered() -> None:
         await wait_for_text(pilot, "Press Esc to stop it first")
         assert pilot.app.screen is chat_of(pilot).chat
         assert "one" in shown(pilot.app)
-        assert client.names() == ["path", "tree", "ask"]
+        assert client.names() == ["path", "tree", "signals", "ask"]
         rest.open()
         await wait_until_ready(pilot)

@@ -191,6 +191,17 @@ def test_the_status_line_tells_a_pin_that_the_route_does_not() -> None:
     assert status_parts(Status(route=Route("L1", "pinned")), "L1", "en") == ("L1 · pinned",)
 
 
+@pytest.mark.parametrize(("language", "named"), [("en", "adapter 0123456789ab"), ("zh", "适配器 0123456789ab")])
+def test_the_status_line_names_the_personal_adapter_that_answered(language: str, named: str) -> None:
+    content_hash = "0123456789abcdef" * 2
+    closed = replace(CLOSED, adapter=content_hash)
+    stored = replace(turn("t1", "c1", "hi"), adapter=content_hash)
+    for status in (advance(Status(), closed), status_of_record(stored, 8192)):
+        assert status_parts(status, None, language)[1] == named
+    after = advance(advance(Status(), closed), CLOSED)
+    assert named not in status_parts(after, None, language)
+
+
 def test_a_stored_turn_fills_the_status_line() -> None:
     record = turn("t1", "c1", "hi")
     assert status_of_record(record, 8192) == Status(route=ROUTE, usage=USAGE, context_tokens=8192)

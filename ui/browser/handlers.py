@@ -16,6 +16,7 @@ from engine.events import TurnClosed, TurnEvent, TurnOpened
 from ui.browser import payloads, reading
 from ui.browser.payloads import MAX_FILE_BYTES
 from ui.browser.showing import Showing, Shown, Update
+from ui.browser.signal_handlers import SignalHandlers
 from ui.browser.tabs import Tab, Tabs
 from ui.browser.turns import LiveTurn, live_after, note_html, problem_html
 from ui.client import Client
@@ -30,19 +31,24 @@ class Handlers:
         self._language = language
         self._downloads = count(1)
         self._showing = Showing(language)
+        self.signals = SignalHandlers(self._tab, self._showing, language)
 
     # Turns.
 
     def send(self, expert: str, query: str, event: gr.EventData, request: gr.Request) -> Iterator[Update]:
-        """Say something, or say it differently."""
+        """Say something, or say it differently; "better: …" is noted instead."""
         try:
             tab = self._tab(request)
             message = payloads.message_of(event._data)
+            for text in message.pasted:
+                tab.pasted.paste(text)
+            noted = None if tab.is_running else self.signals.taken_as_better(tab, message)
         except AgentError as error:
             yield self._showing.refused(error).update()
             return
-        for text in message.pasted:
-            tab.pasted.paste(text)
+        if noted is not None:
+            yield noted.update()
+            return
         provenance = tab.pasted.provenance(message.text)
         if message.edits is not None:
             events = tab.client.edit(message.edits, message.text, expert=expert or None, provenance=provenance)
@@ -269,6 +275,10 @@ class Handlers:
     def _expert_choices(self, client: Client) -> list[tuple[str, str]]:
         experts = [(display_line(f"{name} · {purpose}", 60), name) for name, purpose in client.experts()]
         return [(say("page.auto", self._language), ""), *experts]
+
+    def client(self, request: gr.Request) -> Client:
+        """Of a tab of the browser. Raises: AgentError when the host cannot be reached."""
+        return self._tab(request).client
 
     def _tab(self, request: gr.Request) -> Tab:
         return self._tabs.of(_name(request))

@@ -9,17 +9,24 @@ from typing import Any
 import gradio as gr
 
 from ui.browser import parts
+from ui.browser.adapter_handlers import AdapterHandlers
 from ui.browser.handlers import Handlers
+from ui.browser.teaching_handlers import TeachingHandlers
 from ui.client import Client
 from ui.strings import say
+from ui.teaching_work import Teaching
 
 
-def build_page(connect: Callable[[], Client], *, language: str, theme: str = "") -> gr.Blocks:
+def build_page(
+    connect: Callable[[], Client], *, language: str, theme: str = "", teaching: Teaching | None = None
+) -> gr.Blocks:
     """The page in one language. `connect` gives each tab of a browser a Client of its own: a tab is a face.
 
-    `theme` is "light", "dark", or empty for the system's; the reader's own choice comes first.
+    `theme` is "light", "dark", or empty for the system's; the reader's own choice comes first. `teaching` is the same
+    for all tabs; without it there is nothing to teach with.
     """
     handlers = Handlers(connect, language)
+    of_adapters = AdapterHandlers(handlers.client, language)
     page = gr.Blocks(title=say("page.title", language), analytics_enabled=False, fill_width=True)
     with page:
         with gr.Sidebar(width=300):
@@ -29,6 +36,10 @@ def build_page(connect: Callable[[], Client], *, language: str, theme: str = "")
             profile = gr.Dropdown(
                 label=say("page.profile", language), choices=[], elem_id="profile", filterable=False, container=True
             )
+            adapters = parts.adapters_part(language)
+            signals = parts.signals_part(language)
+            if teaching is not None:
+                _teaching_panel(teaching, language)
             about = parts.text_part("about")
             tools = parts.tools_part(language, theme)
             stream = parts.stream_part()
@@ -43,6 +54,7 @@ def build_page(connect: Callable[[], Client], *, language: str, theme: str = "")
         shown = [transcript, live, notice, history]
         asked = [expert, search]
         _on(composer.send, handlers.send, shown, asked, trigger_mode="multiple")
+        _on(composer.better, handlers.signals.better, shown, trigger_mode="multiple")
         _on(composer.stop, handlers.stop, shown, trigger_mode="multiple")
         _on(stream.knock, handlers.knock, [], trigger_mode="multiple")
         _on(composer.refuse, handlers.refuse, shown, trigger_mode="multiple")
@@ -50,6 +62,7 @@ def build_page(connect: Callable[[], Client], *, language: str, theme: str = "")
         _on(transcript.ready, handlers.ready, [*shown, expert, profile])
         _on(transcript.ready, handlers.about, [about, profile])
         _on(transcript.rate, handlers.rate, shown, trigger_mode="multiple")
+        _on(transcript.pick, handlers.signals.pick, shown, trigger_mode="multiple")
         _on(transcript.select, handlers.select, shown)
         _on(transcript.earlier, handlers.earlier, shown)
         _on(transcript.export, handlers.export, [*shown, tools])
@@ -59,9 +72,30 @@ def build_page(connect: Callable[[], Client], *, language: str, theme: str = "")
         _on(search.change, handlers.search, shown, [search], trigger_mode="always_last")
         _on(new.click, handlers.new, shown)
         _on(profile.input, handlers.use_profile, [notice, profile, expert, about], [profile])
+        _on(adapters.list, of_adapters.list, [adapters])
+        _on(adapters.show, of_adapters.show, [adapters])
+        _on(adapters.ask, of_adapters.ask, [adapters])
+        _on(adapters.agree, of_adapters.agree, [adapters])
+        _on(signals.list, handlers.signals.list, [signals])
+        _on(signals.erase, handlers.signals.erase, [*shown, signals])
+        _on(signals.confirm, handlers.signals.confirm, [*shown, signals])
         page.unload(handlers.leave)
     page.queue(api_open=False, default_concurrency_limit=None)
     return page
+
+
+def _teaching_panel(teaching: Teaching, language: str) -> None:
+    panel, handlers = parts.teaching_part(language), TeachingHandlers(teaching, language)
+    for event, work in (
+        (panel.status, handlers.status),
+        (panel.look, handlers.look),
+        (panel.propose, handlers.propose),
+        (panel.learn, handlers.learn),
+        (panel.stop, handlers.stop),
+        (panel.use, handlers.use),
+        (panel.undo, handlers.undo),
+    ):
+        _on(event, work, [panel])
 
 
 def _search_box(language: str) -> gr.Textbox:

@@ -35,11 +35,13 @@ def history_part(language: str) -> gr.HTML:
 
 def composer_part(language: str) -> gr.HTML:
     words = {key: _say(f"page.{key}", language) for key in ("write", "keys", "send", "stop", "attach", "remove")}
-    editing, cancel = _say("page.editing", language), _say("page.cancel", language)
+    editing, correcting = _say("page.editing", language), _say("page.correcting", language)
+    cancel = _say("page.cancel", language)
     lost = "".join(f"<p>{_say(key, language)}</p>" for key in ("page.lost", "page.lost_hint"))
     template = f"""
 <div class="problem" role="alert" data-part="lost" hidden>{lost}</div>
-<div class="editing" data-part="editing" hidden><span>{editing}</span>
+<div class="editing" data-part="editing" data-message="{editing}" data-answer="{correcting}" hidden>
+  <span data-part="aim"></span>
   <button type="button" class="quiet" data-part="cancel">{cancel}</button></div>
 <div class="files" data-part="files" data-remove="{words["remove"]}" data-max-bytes="{MAX_FILE_BYTES}"></div>
 <textarea rows="1" data-part="text" placeholder="{words["write"]}" aria-label="{words["write"]}" dir="auto"></textarea>
@@ -69,6 +71,50 @@ def tools_part(language: str, theme: str) -> gr.HTML:
         f'title="{look}" aria-label="{look}"></button>'
     )
     return _part("tools", template)
+
+
+def adapters_part(language: str) -> gr.HTML:
+    """A button and the panel that it opens. value: {html}, HTML of ours."""
+    opener, close = _say("page.adapters", language), _say("page.adapters.close", language)
+    loading = _say("adapters.screen.loading", language)
+    template = f"""
+<button type="button" class="plain" data-part="opener">{opener}</button>
+<dialog data-part="dialog" tabindex="-1" aria-label="{opener}">
+  <button type="button" class="quiet close" data-part="close" aria-label="{close}" title="{close}">×</button>
+  <div data-part="body"><p class="small">{loading}</p></div>
+</dialog>"""
+    return _part("adapters", template)
+
+
+def signals_part(language: str) -> gr.HTML:
+    """A button and the list that it opens. value: {html}, HTML of ours."""
+    opener, close = _say("page.signals", language), _say("page.signals.close", language)
+    template = f"""
+<button type="button" class="plain" data-part="opener">{opener}</button>
+<dialog data-part="dialog" tabindex="-1" aria-label="{opener}">
+  <button type="button" class="quiet close" data-part="close" aria-label="{close}" title="{close}">×</button>
+  <div data-part="body"></div>
+</dialog>"""
+    return _part("signals", template)
+
+
+def teaching_part(language: str) -> gr.HTML:
+    """A button, a line below it, and the panel that it opens. value: {html, line, running, done, total}.
+
+    `html` is HTML of ours, `line` a text: where a lesson is, or that it is over.
+    """
+    opener, close = _say("teach.title", language), _say("teach.button.close", language)
+    looking = _say("teach.looking", language)
+    template = f"""
+<button type="button" class="plain" data-part="opener">{opener}</button>
+<div class="small" data-part="line"></div>
+<dialog data-part="dialog" tabindex="-1" aria-label="{opener}">
+  <button type="button" class="quiet close" data-part="close" aria-label="{close}" title="{close}">×</button>
+  <div data-part="body"><p class="small">{looking}</p></div>
+  <p class="small" role="status" data-part="progress" hidden></p>
+  <progress data-part="bar" aria-label="{opener}" hidden></progress>
+</dialog>"""
+    return _part("teaching", template)
 
 
 def stream_part() -> gr.HTML:

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, cast
 
 from engine.errors import UsageProblem
 from engine.values import Attachment, Rating
+from ui.adapter_changes import CHANGES, Change
 
 MAX_MESSAGE_CHARACTERS: Final = 400_000
 MAX_FILES: Final = 8
@@ -74,17 +75,43 @@ def rating_of(data: object) -> Rating:
     return cast(Rating, rating)
 
 
+def signal_of(data: object) -> int:
+    """The number of a signal. Raises: UsageProblem."""
+    number = _object(data).get("signal")
+    if type(number) is not int or not 0 < number < 2**53:
+        raise _refused("signal")
+    return number
+
+
 def title_of(data: object) -> str:
     """Raises: UsageProblem."""
     return _text(_object(data), "title", 500)
 
 
-def shown_of(data: object) -> int:
-    """How many entries of a list are wanted. Raises: UsageProblem."""
-    shown = _object(data).get("shown")
+def shown_of(data: object, otherwise: int | None = None) -> int:
+    """How many entries of a list are wanted; `otherwise` where it is not said. Raises: UsageProblem."""
+    shown = _object(data).get("shown") or otherwise
     if not isinstance(shown, int) or not 0 < shown <= 10_000:
         raise _refused("shown")
     return shown
+
+
+def adapter_of(data: object) -> str:
+    """The whole hash of an adapter. Raises: UsageProblem."""
+    return _text(_object(data), "adapter", 64)
+
+
+def change_of(data: object) -> Change:
+    """What is to be done with an adapter. Raises: UsageProblem."""
+    wanted = _object(data).get("change")
+    if wanted not in CHANGES:
+        raise _refused("change")
+    return cast(Change, wanted)
+
+
+def lesson_of(data: object) -> str:
+    """The name of a lesson. Raises: UsageProblem."""
+    return _text(_object(data), "lesson", 100)
 
 
 def format_of(data: object) -> ExportFormat:

@@ -13,6 +13,7 @@ from ui.browser.turns import turn_views, welcome_html
 from ui.client import Client
 from ui.export import export_name, to_json, to_markdown
 from ui.inert import display_line
+from ui.signals import MOST_MARKED, NOTED, noted_kinds
 from ui.strings import say, say_count
 
 TURNS_SHOWN: Final = 40
@@ -41,7 +42,8 @@ def transcript(
 ) -> dict[str, Any]:
     """The newest `shown` turns of `path`, which is (the beginning of) the branch in use. Raises: AgentError."""
     hidden = max(0, len(path) - shown)
-    views = turn_views(path[hidden:], client.tree(conversation_id), context_tokens, language)
+    noted = noted_kinds(client.signals(limit=MOST_MARKED, kinds=NOTED, conversation_id=conversation_id))
+    views = turn_views(path[hidden:], client.tree(conversation_id), context_tokens, language, noted)
     return {
         "conversation": conversation_id,
         "head": _head(client.conversation(conversation_id), language),

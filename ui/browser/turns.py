@@ -4,16 +4,20 @@ Pure: records and events in, views out. Knows no Gradio and no Client. Whatever 
 """
 
 import html
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from engine.events import Notice, TextDelta, TurnClosed, TurnEvent, TurnOpened
+from engine.signals.values import CorrectionKind
 from engine.values import Rating, TurnRecord
 from ui import present
 from ui.browser.markdown import answer_html, line_html, plain_html
+from ui.signals import noted_mark
 from ui.strings import say
-from ui.thinking import Part, split, word_count
+from ui.thinking import Part, answer_text, split, word_count
 
 MAX_EDITED_CHARACTERS: Final = 200_000
 """A longer message cannot be edited in the page; its text would be sent to every open of the conversation."""
@@ -25,6 +29,8 @@ class TurnView:
     html: str
     text: str
     """The user's message as it was written, for editing it."""
+    answer: str = ""
+    """The answer as it was written, without thoughts, for editing it."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -75,18 +81,26 @@ def live_line(live: LiveTurn, pinned: str | None, seconds: float, language: str)
 
 
 def turn_views(
-    path: Sequence[TurnRecord], tree: Sequence[TurnRecord], context_tokens: int | None, language: str
+    path: Sequence[TurnRecord],
+    tree: Sequence[TurnRecord],
+    context_tokens: int | None,
+    language: str,
+    noted: Mapping[str, CorrectionKind] = MappingProxyType({}),
 ) -> list[TurnView]:
-    """The branch in use. `tree` is all turns of the conversation; `context_tokens` the size of the context if known."""
+    """The branch in use. `tree` is all turns of the conversation; `context_tokens` the size of the context if known.
+
+    `noted`: turn → how its answer was corrected.
+    """
     families = families_of(tree)
-    return [
-        TurnView(
-            turn.turn_id,
-            _turn_html(turn, families.get(turn.parent_turn_id, ()), context_tokens, turn is path[-1], language),
-            turn.user_text if len(turn.user_text) <= MAX_EDITED_CHARACTERS else "",
-        )
-        for turn in path
-    ]
+    answers = Counter((turn.parent_turn_id, turn.user_text) for turn in tree if _is_answered(turn))
+    views = []
+    for turn in path:
+        family = families.get(turn.parent_turn_id, ())
+        has_rival = _is_answered(turn) and answers[turn.parent_turn_id, turn.user_text] > 1
+        mark = noted_mark(noted.get(turn.turn_id), language)
+        drawn = _turn_html(turn, family, context_tokens, language, mark, is_last=turn is path[-1], has_rival=has_rival)
+        views.append(TurnView(turn.turn_id, drawn, _editable(turn.user_text), _editable(answer_text(turn.answer_text))))
+    return views
 
 
 def families_of(tree: Sequence[TurnRecord]) -> Mapping[str | None, tuple[str, ...]]:
@@ -119,17 +133,35 @@ def welcome_html(language: str) -> str:
     return f'<div class="welcome"><h1>{title}</h1><p>{body}</p></div>'
 
 
+def _is_answered(turn: TurnRecord) -> bool:
+    return turn.state == "answered" and bool(turn.answer_text)
+
+
+def _editable(text: str) -> str:
+    return text if len(text) <= MAX_EDITED_CHARACTERS else ""
+
+
 def _turn_html(
-    turn: TurnRecord, family: Sequence[str], context_tokens: int | None, is_last: bool, language: str
+    turn: TurnRecord,
+    family: Sequence[str],
+    context_tokens: int | None,
+    language: str,
+    mark: str,
+    *,
+    is_last: bool,
+    has_rival: bool,
 ) -> str:
+    """`mark`: how it was corrected; `has_rival`: the same message has another answer."""
     status = present.status_of_record(turn, context_tokens)
-    line = " · ".join(present.status_parts(status, None, language)) if turn.route is not None else ""
+    parts = present.status_parts(status, None, language) if turn.route is not None else ()
+    line = " · ".join(part for part in (*parts, mark) if part)
     return (
         _user_part(turn.user_text, [attachment.name for attachment in turn.attachments])
         + _answer_part(turn.answer_text, language, is_complete=True)
         + _end_part(turn, language)
         + f'<footer class="{"last" if is_last else "earlier"}"><span class="status-line">{line_html(line)}</span>'
-        + f'<span class="actions">{_siblings(turn.turn_id, family, language)}{_actions(turn, language)}</span></footer>'
+        + f'<span class="actions">{_siblings(turn.turn_id, family, language)}'
+        + f"{_actions(turn, language, has_rival=has_rival)}</span></footer>"
     )
 
 
@@ -181,10 +213,13 @@ def _siblings(turn_id: str, family: Sequence[str], language: str) -> str:
     return f'<span class="siblings">{older}<span>{at + 1}/{len(family)}</span>{newer}</span>'
 
 
-def _actions(turn: TurnRecord, language: str) -> str:
+def _actions(turn: TurnRecord, language: str, *, has_rival: bool) -> str:
     buttons = [("copy", "page.copy"), ("edit", "page.edit"), ("again", "page.again")]
     drawn = "".join(_icon(action, turn.turn_id, say(key, language)) for action, key in buttons)
-    return drawn + _thumb(turn, 1, language) + _thumb(turn, -1, language)
+    drawn += _thumb(turn, 1, language) + _thumb(turn, -1, language)
+    if answer_text(turn.answer_text):
+        drawn += _icon("better", turn.turn_id, say("page.better", language))
+    return drawn + (_icon("pick", turn.turn_id, say("page.pick", language)) if has_rival else "")
 
 
 def _thumb(turn: TurnRecord, rating: Rating, language: str) -> str:

@@ -1,4 +1,4 @@
-"""Who answers: the base that is being loaded, the expert that is pinned, the profile in use."""
+"""Who answers: the base that is being loaded, the expert that is pinned, the profile in use, its adapters."""
 
 from functools import partial
 from time import monotonic
@@ -9,6 +9,7 @@ from textual import work
 from engine.errors import AgentError
 from ui.present import about_line, display_line
 from ui.strings import say
+from ui.terminal.adapters import AdaptersScreen
 from ui.terminal.apart import apart
 from ui.terminal.branching import BranchingScreen
 from ui.terminal.overlays import ExpertsScreen, ProfilesScreen
@@ -61,6 +62,10 @@ class AnsweringScreen(BranchingScreen):
         else:
             self.say_briefly("expert.unpinned")
         self._refresh()
+
+    def action_adapters(self) -> None:
+        """Which adapters there are; a change holds from the next turn on, so a turn that runs is no hindrance."""
+        self.app.push_screen(AdaptersScreen(self._client, self._keymap, self._language))
 
     @work(exclusive=True, group="profiles")
     async def action_profile(self, name: str = "") -> None:

@@ -15,9 +15,12 @@ from textual.screen import Screen
 
 from ui.client import Client
 from ui.strings import say
+from ui.teaching import Teacher
+from ui.terminal.apart import apart
 from ui.terminal.base import ChatOptions
 from ui.terminal.chat import ChatScreen
 from ui.terminal.commands import COMMANDS, Command
+from ui.terminal.confirming import ConfirmScreen
 from ui.terminal.help import HelpScreen
 from ui.terminal.keys import binding, read_keymap
 from ui.terminal.palette import DARK, LIGHT
@@ -29,11 +32,16 @@ _SET_TITLE: Final = "\x1b[22;2t\x1b]2;Macaron Tall\x1b\\"
 _RESTORE_TITLE: Final = "\x1b[23;2t"
 
 
+class LeaveScreen(ConfirmScreen):
+    """Whether to leave although a lesson is being learned."""
+
+
 class ChatApp(App[None]):
     """A chat in the terminal. `expert` pins one; `language` is "en" or "zh".
 
     `keymap` gives keys of the user's own, by the ids of `ui.terminal.keys`; one that cannot be had is told at the
-    start. `folder` is where files are attached from and exported to; None is the working directory.
+    start. `folder` is where files are attached from and exported to; None is the working directory. Without a
+    `teacher` nothing can be taught.
     """
 
     CSS_PATH = "chat.tcss"
@@ -56,6 +64,7 @@ class ChatApp(App[None]):
         keymap: Mapping[str, str] | None = None,
         folder: Path | None = None,
         notices: Iterable[str] = (),
+        teacher: Teacher | None = None,
     ) -> None:
         super().__init__()
         self._language = language
@@ -69,6 +78,7 @@ class ChatApp(App[None]):
             conversation_id,
             expert,
             (*notices, *problems),
+            teacher,
         )
         self.chat = ChatScreen(client, options)
         self.register_theme(LIGHT)
@@ -132,18 +142,28 @@ class ChatApp(App[None]):
             self.chat.say_briefly("quit.how", quit=self._keys.long("app.quit"))
 
     async def action_quit(self) -> None:
-        if self._quitting or self.chat.running is None:
+        """Leave; where a lesson would end by it, only when it was asked for twice or agreed to."""
+        if self.chat.is_learning and not self._quitting and not isinstance(self.screen, LeaveScreen):
+            self.push_screen(LeaveScreen(say("teach.leave", self._language), self._language), self._leave)
+        else:
+            self._leave(True)
+
+    def _leave(self, agreed: bool | None) -> None:
+        if not agreed:
+            return
+        if self._quitting or (self.chat.running is None and not self.chat.is_learning):
             self.chat.stop_everything()
             self.exit()
             return
         self._quitting = True
-        self.chat.say_briefly("quit.waiting")
+        self.chat.say_briefly("quit.waiting" if self.chat.running is not None else "teach.leaving")
         self._quit_when_closed()
 
     @work(exclusive=True, group="quit")
     async def _quit_when_closed(self) -> None:
         self.chat.stop_everything()
         deadline = asyncio.get_running_loop().time() + QUIT_WAIT_S
+        await apart(partial(self.chat.end_lesson, QUIT_WAIT_S))
         while self.chat.running is not None and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(0.02)
         self.exit()

@@ -1,7 +1,8 @@
 """What every part of the chat stands on: its widgets, its client, the lines at the foot, and how something is said.
 
 `ChatScreen` is put together in layers, each in a file of its own: this one, `talking` (a turn from start to end),
-`branching` (conversations and their branches), `answering` (experts and profiles), and `chat` (keys and commands).
+`branching` (conversations and their branches), `answering` (experts and profiles), `correcting` (what the user says of
+answers), `teaching` (lessons), and `chat` (keys and commands).
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from ui.branches import Position
 from ui.client import Client
 from ui.present import Status, display_line, error_lines, status_parts, working_parts
 from ui.strings import say, say_count
+from ui.teaching import Teacher
 from ui.terminal.keys import Keymap, foot
 from ui.terminal.prompt import PromptBox, Sending
 from ui.terminal.status import KeysLine, StatusLine
@@ -92,6 +94,8 @@ class ChatOptions:
     expert: str | None = None
     notices: tuple[str, ...] = ()
     """What the user should know before anything is said, as sentences."""
+    teacher: Teacher | None = None
+    """None where nothing can be taught."""
 
 
 class ChatBase(Screen[None]):

@@ -9,6 +9,7 @@ from engine.errors import AgentError
 from engine.values import TurnRecord
 from ui.branches import Position, neighbour, positions
 from ui.present import Status, about_line, status_of_record
+from ui.signals import MOST_MARKED, NOTED, noted_kinds
 from ui.terminal.apart import apart
 from ui.terminal.history import Chosen, HistoryScreen
 from ui.terminal.talking import TalkingScreen
@@ -62,6 +63,8 @@ class BranchingScreen(TalkingScreen):
         """(the turns of the branch in use, turn → which of its versions it is). Raises: AgentError."""
         path = await apart(partial(self._client.path, conversation_id))
         tree = await apart(partial(self._client.tree, conversation_id))
+        noted = partial(self._client.signals, limit=MOST_MARKED, kinds=NOTED, conversation_id=conversation_id)
+        self._transcript.noted = noted_kinds(await apart(noted))
         return path, positions(tree)
 
     def _switch_to(

@@ -16,7 +16,7 @@ from engine.values import Rating
 from ui.attaching import attach
 from ui.client import Client
 from ui.present import display_line, display_text
-from ui.terminal.answering import MAX_NAME_CELLS, AnsweringScreen
+from ui.terminal.answering import MAX_NAME_CELLS
 from ui.terminal.apart import apart
 from ui.terminal.base import STATUS_EVERY_S, ChatOptions
 from ui.terminal.commands import KNOWN_NAMES, ForModel, Typed, Unknown, parse
@@ -27,13 +27,14 @@ from ui.terminal.keys import binding
 from ui.terminal.overlays import TitleScreen
 from ui.terminal.palette import DARK, LIGHT
 from ui.terminal.prompt import PromptBox
+from ui.terminal.teaching import TeachingScreen
 from ui.thinking import answer_text
 
 RATINGS: Final[dict[str, Rating]] = {"up": 1, "down": -1, "none": 0}
 OF_THE_APP: Final = ("help", "quit")
 
 
-class ChatScreen(AnsweringScreen):
+class ChatScreen(TeachingScreen):
     AUTO_FOCUS = "#composer"
     BINDINGS: ClassVar[list[BindingType]] = [
         binding("chat.new", "new"),
@@ -60,6 +61,8 @@ class ChatScreen(AnsweringScreen):
             "export": self.action_export,
             "attach": self.action_attach,
             "thumb": self.action_thumb,
+            "better": self.action_better,
+            "teach": self.action_teach,
             "profile": self.action_profile,
             "theme": self.action_theme,
         }
@@ -78,6 +81,9 @@ class ChatScreen(AnsweringScreen):
     # What the user submits.
 
     async def on_composer_submitted(self, message: Composer.Submitted) -> None:
+        if self._prompt.correcting_turn_id is not None:
+            self._note_edit(self._prompt.correcting_turn_id, message.text, message.provenance)
+            return
         match parse(message.text):
             case ForModel(text=""):
                 return
@@ -89,7 +95,8 @@ class ChatScreen(AnsweringScreen):
                 self.composer.put("")
                 await self.carry_out(command.action, argument)
             case ForModel(text=text):
-                await self._send(text, message.provenance)
+                if not self._takes_as_better(text, message.provenance):
+                    await self._send(text, message.provenance)
 
     async def carry_out(self, action: str, argument: str = "") -> None:
         """Run the action of a command, typed or chosen from the palette."""

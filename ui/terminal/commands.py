@@ -43,8 +43,14 @@ COMMANDS = (
     Command("/export", "export", "[json] [file]"),
     Command("/attach", "attach", "file | none"),
     Command("/thumb", "thumb", "up | down | none"),
+    Command("/better", "better", "answer"),
+    Command("/edit-answer", "edit_answer"),
+    Command("/pick", "pick"),
+    Command("/signals", "signals"),
+    Command("/teach", "teach", "L2 | stop | result"),
     Command("/copy", "copy"),
     Command("/profile", "profile", "name"),
+    Command("/adapters", "adapters"),
     Command("/theme", "theme", "dark | light"),
     Command("/help", "help"),
     Command("/quit", "quit"),
@@ -85,11 +91,10 @@ def parse(line: str) -> ForModel | Typed | Unknown:
         return ForModel(line.strip("\n").rstrip() if text else "")
     if text.startswith("//"):
         return ForModel(text[1:])
-    name, _, argument = text.partition(" ")
+    name, argument = (*text.split(maxsplit=1), "")[:2]
     command = _BY_NAME.get(name.lower())
     if command is not None:
         return Typed(command, argument.strip())
-    name = name.split("\n", 1)[0]
     like = get_close_matches(name.lower(), _BY_NAME, n=1, cutoff=LIKE_ENOUGH)
     return Unknown(name, like[0] if like else "")
 

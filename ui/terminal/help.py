@@ -22,9 +22,20 @@ _FIXED: Final = {
     "experts": (("Up Down", "help.choose"), ("Enter", "help.experts.enter"), ("Esc", "help.esc")),
     "profiles": (("Up Down", "help.choose"), ("Enter", "help.profiles.enter"), ("Esc", "help.esc")),
     "tree": (("Up Down", "help.choose"), ("Enter", "help.tree.enter"), ("Esc", "help.esc")),
+    "adapters": (("Up Down", "help.choose"), ("Enter", "help.adapters.enter"), ("Esc", "help.esc")),
+    "signals": (("Up Down", "help.choose"), ("Esc", "help.esc")),
+    "teach": (("Enter", "help.teach.enter"), ("Up Down", "foot.scroll"), ("Esc", "help.esc")),
+    "result": (("Up Down", "foot.scroll"), ("Esc", "help.esc")),
 }
 """Topic → keys that cannot be changed."""
-_PLACES: Final = {"chat": ("composer", "chat", "app"), "history": ("history",), "tree": ("tree",)}
+_PLACES: Final = {
+    "chat": ("composer", "chat", "app"),
+    "history": ("history",),
+    "tree": ("tree",),
+    "adapters": ("adapters",),
+    "signals": ("signals",),
+    "result": ("teach",),
+}
 
 
 def key_lines(topic: str, keymap: Keymap, language: str) -> str:

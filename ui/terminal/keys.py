@@ -63,11 +63,20 @@ KEYS: Final = (
     Key("turn.copy", "y"),
     Key("turn.thumb_up", "plus"),
     Key("turn.thumb_down", "minus"),
+    Key("turn.edit_answer", "a"),
+    Key("turn.pick", "p"),
     Key("history.previous", "up"),
     Key("history.next", "down"),
     Key("history.rename", "ctrl+r", has_priority=True),
     Key("history.export", "ctrl+s", has_priority=True),
     Key("tree.branch", "b"),
+    Key("signals.confirm", "c"),
+    Key("signals.erase", "x,delete"),
+    Key("adapters.promote", "p"),
+    Key("adapters.rollback", "b"),
+    Key("adapters.remove", "x"),
+    Key("teach.use", "u"),
+    Key("teach.undo", "b"),
 )
 BY_ID: Final[Mapping[str, Key]] = {key.key_id: key for key in KEYS}
 
@@ -172,7 +181,7 @@ def _normal(keys: str) -> tuple[str, ...]:
 
 def _types_text(key: Key, pressed: Iterable[str]) -> bool:
     """Whether a key that works while the user writes would take a letter away."""
-    writes = key.place not in ("turn", "tree")
+    writes = key.place not in ("turn", "tree", "adapters", "signals", "teach")
     return writes and any(
         name in (*_SIGNS.values(), "enter") or (key_to_character(name) or "\0").isprintable() for name in pressed
     )

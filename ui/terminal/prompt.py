@@ -76,6 +76,8 @@ class PromptBox(Vertical):
         self.editing_turn_id: str | None = None
         """The turn whose message is being edited."""
         self._kept_names: tuple[str, ...] = ()
+        self.correcting_turn_id: str | None = None
+        """The turn whose answer is being edited."""
         self.parent_turn_id: str | None = None
         """The turn that the next message is to follow; None for the end of the branch in use."""
         self._parent_text = ""
@@ -101,17 +103,33 @@ class PromptBox(Vertical):
     @property
     def is_aimed(self) -> bool:
         """Whether Enter does something else than to go on with the branch in use."""
-        return self.editing_turn_id is not None or self.parent_turn_id is not None
+        return self._is_editing or self.parent_turn_id is not None
+
+    @property
+    def _is_editing(self) -> bool:
+        return self.editing_turn_id is not None or self.correcting_turn_id is not None
 
     def edit(self, turn_id: str, text: str, kept_names: tuple[str, ...]) -> None:
         """Put an earlier message in the composer; what stood there comes back afterwards."""
-        self.parent_turn_id = None
-        if self.editing_turn_id is None:
-            self._before_edit = self._draft()
+        self._begin_edit()
         self.editing_turn_id, self._kept_names = turn_id, kept_names
         self._take_up(Draft(text))
         self._aim.show(say("composer.editing", self._language, stop=self._keymap.first("app.escape")))
         self.composer.focus()
+
+    def correct(self, turn_id: str, text: str) -> None:
+        """Put an answer in the composer; what stood there comes back afterwards."""
+        self._begin_edit()
+        self.correcting_turn_id = turn_id
+        self._take_up(Draft(text))
+        self._aim.show(say("composer.correcting", self._language, stop=self._keymap.first("app.escape")))
+        self.composer.focus()
+
+    def _begin_edit(self) -> None:
+        if not self._is_editing:
+            self._before_edit = self._draft()
+        self.editing_turn_id = self.correcting_turn_id = self.parent_turn_id = None
+        self._kept_names = ()
 
     def branch(self, turn_id: str, text: str) -> None:
         """Let the next message follow this turn, whose own message is `text`."""
@@ -124,7 +142,7 @@ class PromptBox(Vertical):
 
     def cancel_aim(self) -> None:
         """Give up an edit, which brings back the draft from before it, or a branch, which keeps what was written."""
-        if self.editing_turn_id is not None:
+        if self._is_editing:
             self.clear()
         self.parent_turn_id = None
         self._aim.show("")
@@ -132,7 +150,7 @@ class PromptBox(Vertical):
     def clear(self) -> None:
         """After sending, or when an edit is given up: back to the draft from before the edit."""
         draft, self._before_edit = self._before_edit or Draft(), None
-        self.editing_turn_id = self.parent_turn_id = None
+        self.editing_turn_id = self.correcting_turn_id = self.parent_turn_id = None
         self._kept_names = ()
         self._aim.show("")
         self._take_up(draft)

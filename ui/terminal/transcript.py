@@ -6,6 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 
+from engine.signals.values import CorrectionKind
 from engine.values import TurnRecord
 from ui.branches import Position
 from ui.strings import say, say_count
@@ -29,6 +30,8 @@ class Transcript(VerticalScroll, can_focus=False):
         self._keymap = keymap
         self._earlier: list[TurnRecord] = []
         self._versions: Mapping[str, Position] = {}
+        self.noted: Mapping[str, CorrectionKind] = {}
+        """Turn → how its answer was corrected, of the turns that are drawn from now on."""
         self._shows_details = False
         self._earlier_line = Line("", classes="note earlier")
         # As high as the transcript at least: an anchored container scrolls short content below its own top.
@@ -107,7 +110,14 @@ class Transcript(VerticalScroll, can_focus=False):
 
     def _view_of(self, record: TurnRecord) -> TurnView:
         version = self._versions.get(record.turn_id, (1, 1))
-        return TurnView.of_record(record, version, self._language, self._keymap, shows_details=self._shows_details)
+        return TurnView.of_record(
+            record,
+            version,
+            self._language,
+            self._keymap,
+            noted=self.noted.get(record.turn_id),
+            shows_details=self._shows_details,
+        )
 
     async def begin(self, user_text: str, attachments: Sequence[str] = ()) -> TurnView:
         """A turn that has been sent and not yet opened; the user's text is on screen at once."""

@@ -7,6 +7,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 
 from engine.events import TurnClosed, TurnOpened
+from engine.signals.values import CorrectionKind
 from engine.values import Rating, Route, TurnRecord, TurnState
 from ui.branches import Position
 from ui.present import (
@@ -19,6 +20,7 @@ from ui.present import (
     state_line,
     version_mark,
 )
+from ui.signals import noted_mark
 from ui.strings import say
 from ui.terminal.keys import Keymap, binding
 from ui.terminal.line import Line
@@ -39,6 +41,8 @@ class TurnView(Vertical, can_focus=True):
         binding("turn.copy", "screen.copy"),
         binding("turn.thumb_up", "screen.thumb('up', True)"),
         binding("turn.thumb_down", "screen.thumb('down', True)"),
+        binding("turn.edit_answer", "screen.edit_answer"),
+        binding("turn.pick", "screen.pick"),
     ]
 
     def __init__(
@@ -51,6 +55,7 @@ class TurnView(Vertical, can_focus=True):
         self.answer_text = answer_text
         self.attachments: tuple[str, ...] = ()
         self.rating: Rating = 0
+        self._noted: CorrectionKind | None = None
         self.version: Position = (1, 1)
         self._route: Route | None = None
         self._language = language
@@ -64,12 +69,19 @@ class TurnView(Vertical, can_focus=True):
 
     @classmethod
     def of_record(
-        cls, record: TurnRecord, version: Position, language: str, keymap: Keymap, *, shows_details: bool = False
+        cls,
+        record: TurnRecord,
+        version: Position,
+        language: str,
+        keymap: Keymap,
+        *,
+        noted: CorrectionKind | None = None,
+        shows_details: bool = False,
     ) -> "TurnView":
         """A stored turn. What follows from its state is shown once it is mounted."""
         view = cls(record.user_text, language, keymap, answer_text=record.answer_text, shows_details=shows_details)
         view.turn_id = record.turn_id
-        view.rating, view.version, view._route = record.rating, version, record.route
+        view.rating, view.version, view._route, view._noted = record.rating, version, record.route, noted
         view.show_attachments(tuple(attachment.name for attachment in record.attachments))
         view._show_marks()
         view._show_end(record.state, record.problem, record.hint)
@@ -101,6 +113,11 @@ class TurnView(Vertical, can_focus=True):
         self.rating = rating
         self._show_marks()
 
+    def show_noted(self, kind: CorrectionKind) -> None:
+        """A better answer was noted."""
+        self._noted = kind
+        self._show_marks()
+
     def show_details(self, is_shown: bool) -> None:
         self._answer.show_details(is_shown)
 
@@ -130,6 +147,7 @@ class TurnView(Vertical, can_focus=True):
             route_line(self._route, self._language) if self._route is not None else "",
             version_mark(*self.version, self._language),
             rating_mark(self.rating, self._language),
+            noted_mark(self._noted, self._language),
         )
         self._author.show(MARK_SEPARATOR.join(mark for mark in marks if mark))
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,16 @@ def test_the_result_of_a_run_comes_in_with_its_origin(finished_run: RunFolder, h
     assert (record.kind, record.expert, record.profile, record.rank) == ("personal", "L2", "starter", 2)
     assert (record.parent_hash, record.recipe_hash, record.data_hash) == ("e" * 32, "1" * 64, "2" * 64)
     assert record.note == "short-answers (rl), 2026-short"
+
+
+def test_the_turns_that_a_run_learned_from_are_the_sources_of_its_adapter(finished_run: RunFolder, home: Path):
+    finished_run.write_frozen(replace(finished_run.read_frozen(), sources={"t-1": "a" * 64, "t-2": "b" * 64}))
+    assert run("2026-short") == 0
+    with open_store(Paths(home)) as store:
+        catalogue = Catalogue(store.database)
+        (record,) = catalogue.find_by_source("t-2")
+        assert catalogue.details(record.content_hash).sources == (Source("t-1", "a" * 64), Source("t-2", "b" * 64))
+        assert catalogue.find_by_source("t-3") == ()
 
 
 def test_a_run_without_a_result_says_how_to_go_on(finished_run: RunFolder, home: Path):

@@ -28,6 +28,7 @@ from tests.app.running import profile_like_starter
 from tests.engine.adapters.catalogued import named
 from tests.support.adapters import write_random_adapter
 from tests.support.hosting import end_host, host_pid
+from ui.adapter_groups import read_groups
 from ui.adapter_shelf import AdapterShelf
 
 RECORD = named("甲", state="champion", created_at="2026", was_champion=True, number=7)
@@ -54,6 +55,7 @@ def test_every_call_of_the_shelf_has_a_name_of_its_own():
         ("adapters", (RECORD, named("b"))),
         ("adapters", ()),
         ("adapter", DETAILS),
+        ("adapter_verdicts", {RECORD.content_hash: "passed"}),
         ("promote_adapter", Swap(None, RECORD)),
         ("roll_back_adapter", Swap(RECORD, None)),
         ("remove_adapter", True),
@@ -111,9 +113,12 @@ def test_a_running_host_answers_the_next_turn_under_what_was_promoted_and_taken_
         pid = host_pid(home)
         assert pid is not None
 
+        told = []
+
         def ask() -> str:
             *_, closed = client.ask("Hi.", expert="L0")
             assert isinstance(closed, TurnClosed) and closed.state == "answered", closed
+            told.append(closed.adapter)
             return closed.turn_id
 
         turns = [ask()]
@@ -124,6 +129,8 @@ def test_a_running_host_answers_the_next_turn_under_what_was_promoted_and_taken_
         assert adapters("promote", content_hash[:8], "--yes")["now"]["state"] == "champion"
         turns.append(ask())
         assert [one["state"] for one in adapters("list")["adapters"]] == ["champion"]
+        (group,) = read_groups(client.shelf, client.about().profile, client.experts())
+        assert [(one.record.content_hash, one.verdict) for one in group.listed] == [(content_hash, "")]
         assert adapters("show", content_hash)["promotions"][0]["reason"] == "By hand."
         with pytest.raises(UsageProblem, match="in use for L0"):
             adapters("remove", content_hash, "--yes")
@@ -134,4 +141,5 @@ def test_a_running_host_answers_the_next_turn_under_what_was_promoted_and_taken_
     with open_store(Paths(home)) as store:
         used = [[one.content_hash for one in store.traces(turn_id)[-1].adapters] for turn_id in turns]
     assert used == [[], [content_hash], []]
+    assert told == ["", content_hash, ""]
     assert list(Paths(home).adapters.iterdir()) == []

@@ -8,6 +8,7 @@ import pytest
 from app.host.calls import NAMES, arguments_from_plain, call_named, result_from_plain
 from engine.errors import UsageProblem
 from engine.runtime import wire
+from engine.signals.values import Correction, Signal
 from engine.values import About, Attachment, Conversation, ConversationCopy, Route, TurnRecord
 from ui.client import Client
 
@@ -25,6 +26,9 @@ RECORD = TurnRecord(
     attachments=(Attachment("notes.txt", "text"),),
     rating=-1,
 )
+SIGNAL = Signal(7, "t-1", "correction", 0.0, "拿铁。", None, "pasted", True, "2026")
+PICK = Signal(8, "t-1", "pick", 0.5, "", "t-2", "user", False, "2026")
+CORRECTION = Correction(7, "t-1", "c-1", "L0", "咖啡?", "Coffee.", "拿铁。", "edit", "2026")
 CONVERSATION = Conversation("c-1", "咖啡", "starter", "2026", "2026", "t-1", 1)
 
 
@@ -41,7 +45,12 @@ def test_every_call_of_a_client_that_is_no_turn_has_a_name() -> None:
         ("experts", (("L0", "talk"),)),
         ("about", About("base", "CPU", "no GPU", ("a notice",), "starter", 8192)),
         ("export_conversation", ConversationCopy(CONVERSATION, (RECORD,))),
+        ("export_conversation", ConversationCopy(CONVERSATION, (RECORD,), (SIGNAL, PICK))),
         ("import_conversation", True),
+        ("correct", SIGNAL),
+        ("signals", (PICK, SIGNAL)),
+        ("corrections", (CORRECTION,)),
+        ("erase_signal", None),
         ("rename", None),
     ],
 )
@@ -54,6 +63,8 @@ def test_arguments_come_through_the_wire_unchanged() -> None:
     copy = ConversationCopy(CONVERSATION, (RECORD,))
     sent = json.loads(json.dumps({"copy": wire.to_plain(copy)}))
     assert arguments_from_plain(call_named("import_conversation"), sent) == {"copy": copy}
+    asked = {"kinds": ["pick", "edit"], "limit": 3, "before": None}
+    assert arguments_from_plain(call_named("signals"), asked) == {"kinds": ("pick", "edit"), "limit": 3, "before": None}
 
 
 @pytest.mark.parametrize(
@@ -62,6 +73,10 @@ def test_arguments_come_through_the_wire_unchanged() -> None:
         ("rate", {"turn_id": "t-1", "rating": 2}),
         ("rate", {"turn_id": "t-1"}),
         ("rate", {"turn_id": 7, "rating": 1}),
+        ("correct", {"turn_id": "t-1", "text": "Tea.", "kind": "thumb"}),
+        ("correct", {"turn_id": "t-1", "text": "Tea.", "provenance": "spoken"}),
+        ("signals", {"kinds": "pick"}),
+        ("erase_signal", {"signal_id": "7"}),
         ("conversations", {"limit": "many"}),
         ("conversations", {"limit": True}),
         ("conversations", {"unknown": 1}),

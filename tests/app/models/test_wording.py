@@ -3,7 +3,9 @@
 import pytest
 
 from app.models.download import Step
-from app.models.wording import Meter, duration_text, size_text, step_line, table
+from app.models.wording import Meter, step_line, table
+from ui.durations import duration_text
+from ui.sizes import size_text
 
 
 def test_sizes_are_decimal_as_the_hub_counts():

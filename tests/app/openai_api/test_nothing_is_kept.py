@@ -18,11 +18,14 @@ def test_no_table_has_a_row_more_after_all_that_can_be_asked(api, client):
     client.chat.completions.create(model="macaron", messages=question, max_tokens=8)
     for _ in client.chat.completions.create(model="macaron", messages=question, max_tokens=8, stream=True):
         pass
+    answer = {"role": "assistant", "content": "I shall."}
+    better = [*question, answer, {"role": "user", "content": "better: xyzzy, of course."}]
+    client.chat.completions.create(model="macaron", messages=better, max_tokens=8)
     first = client.responses.create(model="macaron", input="My password is xyzzy.", max_output_tokens=8)
     client.responses.create(model="macaron", input="Go on.", previous_response_id=first.id, max_output_tokens=8)
     assert np.any(client.embeddings.create(model="macaron", input="xyzzy").data[0].embedding)
     assert rows(api.service.paths) == before
-    assert before["turns"] == before["conversations"] == before["traces"] == 0
+    assert before["turns"] == before["conversations"] == before["traces"] == before["signals"] == 0
 
 
 def test_no_word_of_it_is_in_any_file_of_the_home(api, client):

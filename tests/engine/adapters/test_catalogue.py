@@ -131,6 +131,26 @@ def test_a_list_can_be_of_one_expert_one_state_or_both(catalogue: Catalogue):
     assert [record.note for record in catalogue.page(expert="L2", state="candidate")] == ["c", "b"]
 
 
+def test_a_list_can_be_of_one_profile(catalogue: Catalogue):
+    add_all(catalogue, *"ab")
+    add_all(catalogue, *"xy", profile="tall")
+    add_all(catalogue, "z", profile="tall", expert="L1")
+    assert [record.note for record in catalogue.page(profile="tall")] == ["z", "y", "x"]
+    assert [record.note for record in catalogue.page(profile="tall", expert="L2", limit=1)] == ["y"]
+    assert catalogue.page(profile="nobody's") == ()
+
+
+def test_the_newest_verdict_of_the_gate_is_told_of_many_at_once(catalogue: Catalogue):
+    a, b, c = add_all(catalogue, *"abc")
+    for record, verdict in ((a, "failed"), (b, "passed"), (a, "passed"), (b, "")):
+        catalogue.add_evaluation(record.content_hash, Evaluation("general", 800, verdict=verdict))
+    hashes = [record.content_hash for record in (a, b, c)]
+    assert catalogue.verdicts([*hashes, "f" * 32]) == {a.content_hash: "passed", b.content_hash: "passed"}
+    catalogue.add_evaluation(b.content_hash, Evaluation("held-out", 20, verdict="failed"))
+    assert catalogue.verdicts(hashes)[b.content_hash] == "failed"
+    assert catalogue.verdicts([]) == {}
+
+
 def test_lineage_leads_to_the_oldest_known_ancestor_and_back(catalogue: Catalogue):
     (a,) = add_all(catalogue, "a", parent_hash="f" * 32)
     (b,) = add_all(catalogue, "b", parent_hash=a.content_hash)

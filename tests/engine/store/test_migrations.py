@@ -11,6 +11,7 @@ import pytest
 from sqlite_utils import Database as MigrationDatabase
 from sqlite_utils import Migrations
 
+from engine.signals.keeping import KeptSignals
 from engine.store import Store, migrations
 
 ROOT = Path(__file__).parents[3]
@@ -109,6 +110,23 @@ def test_J3_turns_of_every_older_schema_that_could_be_searched_come_back_whole(t
         assert [hit.turn_id for hit in store.search("拿铁")] == ["t-1"]
         assert store.integrity() == "ok"
         assert store.repairs == ()
+
+
+def test_thumbs_of_an_older_schema_count_on_and_those_from_a_file_wait_to_be_confirmed(tmp_path):
+    path = tmp_path / "macaron.db"
+    with closing(at_step(path, 6)) as connection:
+        for statement in (
+            "INSERT INTO conversations VALUES ('c-1', 'Tea', 'starter', '2026', '2026', NULL)",
+            "INSERT INTO turns (turn_id, conversation_id, state, created_at) VALUES ('t-1', 'c-1', 'answered', '2026')",
+            "INSERT INTO messages VALUES (1, 't-1', 'user', 'Tea?', 'typed', '2026')",
+            "INSERT INTO signals VALUES (1, 't-1', 'thumb', -1, 'imported', '2026')",
+            "INSERT INTO signals VALUES (2, 't-1', 'thumb', 1, 'user', '2026')",
+        ):
+            connection.execute(statement)
+    with Store.open(path) as store:
+        assert store.turn("t-1").rating == 1
+        kept = KeptSignals(store.database).page()
+        assert [(signal.value, signal.is_tainted) for signal in kept] == [(1, False), (-1, True)]
 
 
 def test_J3_a_step_that_fails_leaves_the_schema_before_it(tmp_path):

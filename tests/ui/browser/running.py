@@ -13,6 +13,7 @@ from app.gate.tickets import Tickets, login_url
 from app.paths import Paths, make_home
 from app.web import page_app
 from ui.client import Client
+from ui.teaching_work import Teaching
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class RunningPage:
 
 
 @contextmanager
-def page_running(connect: Callable[[], Client], home: Path) -> Iterator[RunningPage]:
+def page_running(connect: Callable[[], Client], home: Path, teaching: Teaching | None = None) -> Iterator[RunningPage]:
     """The page of `home` while the block runs; the process works in an empty folder, as `macaron web` does."""
     paths = Paths(home)
     make_home(paths)
@@ -54,7 +55,7 @@ def page_running(connect: Callable[[], Client], home: Path) -> Iterator[RunningP
     try:
         # On a thread of its own, because a browser that is open has an event loop running in this one.
         with ThreadPoolExecutor(1) as pool:
-            app = pool.submit(page_app, connect, port, secrets, tickets, folder=files).result()
+            app = pool.submit(page_app, connect, port, secrets, tickets, folder=files, teaching=teaching).result()
         with Server(app, [listener]).running():
             yield RunningPage(port, token, tickets, home)
     finally:

@@ -1,9 +1,9 @@
 // Where messages are written. Enter sends, Shift+Enter starts a new line, an input method's Enter does neither.
-const EVENTS = ["send", "stop", "refuse"];
+const EVENTS = ["send", "better", "stop", "refuse"];
 const text = part("text"), files = part("files"), editing = part("editing"), picker = part("picker");
 const send = part("send"), stop = part("stop"), lost = part("lost");
 const LOOK_EVERY_MS = 4000;
-let attached = [], pasted = [], edits = null, sent = null;
+let attached = [], pasted = [], edits = null, corrects = null, sent = null;
 let isRunning = false, hasBegun = false, looking = null;
 
 function grow() {
@@ -23,20 +23,24 @@ function drawFiles() {
   }));
 }
 
-function edit(turn, value) {
+// `turn`: whose message is written anew; `answered`: whose answer is, to be noted and not sent.
+function edit(turn, value, answered = null) {
   edits = turn;
-  editing.hidden = !turn;
+  corrects = answered;
+  editing.hidden = !turn && !answered;
+  part("aim").textContent = answered ? editing.dataset.answer : editing.dataset.message;
   put(value);
 }
 
 function submit() {
   if (isRunning || (!text.value.trim() && !attached.length)) return;
-  sent = {text: text.value, files: attached, edits, pasted, conversation: conversation()};
+  if (corrects && !text.value.trim()) return;
+  sent = {text: text.value, files: attached, edits, turn: corrects, pasted, conversation: conversation()};
   hasBegun = false;
   lost.hidden = true;
   setRunning(true);
   tell("sent");
-  trigger("send", sent);
+  trigger(corrects ? "better" : "send", sent);
   attached = [];
   drawFiles();
   edit(null, "");
@@ -54,7 +58,7 @@ function giveBack() {
   if (!sent || text.value) return;
   attached = sent.files;
   drawFiles();
-  edit(sent.edits, sent.text);
+  edit(sent.edits, sent.text, sent.turn);
 }
 
 // Whether the page's own program still answers; where it does not, no event will ever say so.
@@ -94,7 +98,7 @@ text.addEventListener("keydown", (event) => {
 });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || isComposing(event)) return;
-  if (edits) edit(null, "");
+  if (edits || corrects) edit(null, "");
   else if (isRunning) trigger("stop", {});
 });
 send.addEventListener("click", submit);
@@ -104,6 +108,7 @@ part("cancel").addEventListener("click", () => edit(null, ""));
 picker.addEventListener("change", () => { attach(picker.files); picker.value = ""; });
 
 hear("edit", ({turn, text: value}) => edit(turn, value));
+hear("correct", ({turn, text: value}) => edit(null, value, turn));
 hear("opened", () => edit(null, text.value));
 hear("running", ({running, refused}) => {
   setRunning(running);

@@ -1,5 +1,5 @@
 // The turns that are over. Only turns whose HTML changed are touched, so that what is selected or open stays so.
-const EVENTS = ["ready", "again", "rate", "select", "earlier", "export"];
+const EVENTS = ["ready", "again", "rate", "pick", "select", "earlier", "export"];
 const head = part("head"), turns = part("turns"), earlier = part("earlier");
 const shown = new Map();
 
@@ -19,6 +19,7 @@ function place(view, index) {
     }
   }
   box.text = view.text;
+  box.answer = view.answer;
   if (turns.children[index] !== box) turns.insertBefore(box, turns.children[index] || null);
 }
 
@@ -54,6 +55,7 @@ element.addEventListener("click", (event) => {
   if (action === "copy-code") copy(button.closest(".code").querySelector("code").textContent, button);
   else if (action === "copy") copy(answer ? answer.innerText : box.text, button);
   else if (action === "edit") tell("edit", {turn, text: box.text});
+  else if (action === "better") tell("correct", {turn, text: box.answer});
   else if (action === "rate") trigger("rate", {turn, rating: Number(button.dataset.rating), conversation: conversation()});
   else if (EVENTS.includes(action)) {
     const shown = Number(button.dataset.shown) || null;
