@@ -32,7 +32,9 @@ def run_chat(
             "The chat needs a terminal: its input or output is a file or another program.",
             'Start it in a terminal window, or ask one question with `macaron ask "your question"`.',
         )
-    from ui.terminal.app import ChatApp  # only now: a wrong call is refused without loading the screen
+    # Only now: a wrong call is refused without loading the screen.
+    from app.teaching.spawning import SpawningTeacher
+    from ui.terminal.app import ChatApp
 
     progress = ProgressLine()
     progress.show(say("loading", detect_language(environment)))
@@ -57,5 +59,6 @@ def run_chat(
             dark=opened.settings.theme != "light",
             keymap=opened.settings.keys,
             notices=[note] if note else [],
+            teacher=SpawningTeacher(paths, environment, lambda: opened.client.about().profile),
         ).run()
     return 0

@@ -87,6 +87,16 @@ class Paths:
         return self.home / "runs"
 
     @property
+    def lessons(self) -> Path:
+        """What `macaron teach` made of corrections, a folder each."""
+        return self.home / "lessons"
+
+    @property
+    def evaluations(self) -> Path:
+        """Results of measuring that need not be measured again; all of it may be deleted."""
+        return self.home / "cache" / "evaluations"
+
+    @property
     def lock(self) -> Path:
         return self.home / "home.lock"
 

@@ -33,11 +33,15 @@ from app.page_address import ask_login, own_address, read_page, remove_page, wri
 from app.paths import Paths, make_home
 from app.remote_client import RemoteClient, connect
 from app.settings import load_settings, screen_language
+from app.teaching.spawning import SpawningTeacher
 from engine.errors import AgentError, HomeBusy
 from ui.client import Client
 from ui.strings import LANGUAGES, say
+from ui.teaching_work import Teaching
 
 _START_S: Final = 60.0
+_END_LESSON_S: Final = 2.0
+"""How long a lesson may hold the end of the page up; its own process ends in order without us."""
 
 
 def run_page(paths: Paths, *, profile: str | None, language: str | None, opens_browser: bool) -> int:
@@ -69,6 +73,7 @@ def run_page(paths: Paths, *, profile: str | None, language: str | None, opens_b
             language=language or settings.language,
             theme=settings.theme,
             folder=_own_folder(paths),
+            teaching=stack.enter_context(_teaching(paths, connect_tab())),
         )
         page = own_address(port)
         write_page(paths, page)
@@ -91,11 +96,13 @@ def page_app(
     language: str = "",
     theme: str = "",
     folder: Path,
+    teaching: Teaching | None = None,
 ) -> Gate:
     """Everything the page's process answers on `port`, behind its gate.
 
     `language` "" follows the browser; both are always there, each under its own name. `folder` is what Gradio may
-    write to; the working folder of the process should be empty, and is for `run_page` to choose.
+    write to; the working folder of the process should be empty, and is for `run_page` to choose. Without `teaching`
+    nothing can be taught.
     """
     os.environ.update(quiet_environment(folder))
     from ui.browser.page import build_page  # Gradio reads its environment when it is imported
@@ -111,7 +118,9 @@ def page_app(
 
     async def mount_all() -> None:
         for name in LANGUAGES:
-            mount_page(inner, build_page(connect_tab, language=name, theme=theme), f"/{name}", folder)
+            mount_page(
+                inner, build_page(connect_tab, language=name, theme=theme, teaching=teaching), f"/{name}", folder
+            )
 
     asyncio.run(mount_all())
     mounts = tuple(f"/{name}" for name in LANGUAGES)
@@ -175,6 +184,16 @@ def _clients(paths: Paths, profile: str | None, note: str) -> Iterator[Callable[
     finally:
         for client in [first, *clients]:
             client.close()
+
+
+@contextmanager
+def _teaching(paths: Paths, client: Client) -> Iterator[Teaching]:
+    """The lessons of all tabs; the one that runs ends with the page. `client` knows the profile in use."""
+    teaching = Teaching(SpawningTeacher(paths, os.environ, lambda: client.about().profile))
+    try:
+        yield teaching
+    finally:
+        teaching.close(_END_LESSON_S)
 
 
 def _own_folder(paths: Paths) -> Path:

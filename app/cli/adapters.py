@@ -102,14 +102,19 @@ def adapters_diff(adapter: str, other: str, as_json: bool, home: str | None) -> 
 
 @adapters.command(name="promote")
 @adapter_argument
+@click.option("--canary", is_flag=True, help="On trial: for the next 20 turns, and for good when they are liked.")
 @yes_option
 @json_option
 @home_option
-def adapters_promote(adapter: str, yes: bool, as_json: bool, home: str | None) -> int:
-    """Let ADAPTER answer for its expert from the next turn on, whatever the gate says of it."""
+def adapters_promote(adapter: str, canary: bool, yes: bool, as_json: bool, home: str | None) -> int:
+    """Let ADAPTER answer for its expert from the next turn on, whatever the gate says of it.
+
+    What the gate said, or that it was never asked, is told with the question; ask it with `macaron eval --gate`.
+    """
     from app.adapters.changing import run_promote
 
-    return run_promote(paths_of(home), os.environ, adapter, _ask(yes=yes, as_json=as_json), as_json=as_json)
+    ask = _ask(yes=yes, as_json=as_json)
+    return run_promote(paths_of(home), os.environ, adapter, ask, as_json=as_json, canary=canary)
 
 
 @adapters.command(name="rollback")

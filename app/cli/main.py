@@ -11,10 +11,13 @@ import click
 from app import __version__
 from app.cli.adapters import adapters
 from app.cli.care import backup, doctor, restore, verify
+from app.cli.evaluation import evaluate
 from app.cli.history import history
 from app.cli.models import models
 from app.cli.serving import key, serve, web
+from app.cli.signals import signals
 from app.cli.talk import ask, chat
+from app.cli.teaching import teach
 from app.cli.training import train
 from app.output import OutputFailed, print_error, write_utf8
 from engine.errors import AgentError
@@ -29,7 +32,10 @@ def cli() -> None:
     """A personal agent on your own computer: one local model, several experts, nothing leaves the machine."""
 
 
-for _verb in (ask, chat, web, serve, key, models, adapters, train, history, doctor, backup, restore, verify):
+_TALK: Final = (ask, chat, web, serve, key)
+_LEARNING: Final = (models, adapters, train, evaluate, teach, signals)
+_CARE: Final = (history, doctor, backup, restore, verify)
+for _verb in (*_TALK, *_LEARNING, *_CARE):
     cli.add_command(_verb)
 
 

@@ -1,0 +1,136 @@
+"""JSON Lines that are data of an evaluation: every line read strictly, with the file and the line in every refusal.
+
+What is read wrongly would be judged wrongly, so nothing is passed over. Knows no suite.
+"""
+
+import json
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from engine.errors import UsageProblem
+
+MOST_FILE_BYTES: Final = 8 << 20
+MOST_LINE_BYTES: Final = 64 << 10
+MOST_TEXT_CHARACTERS: Final = 8000
+MOST_NAME_CHARACTERS: Final = 120
+MOST_LISTED: Final = 64
+_HINT: Final = "Correct this line. Nothing of the file was used."
+
+
+class Wrong(Exception):
+    """Why a line cannot be used, as a clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    number: int
+    """From 1."""
+    value: dict[str, Any]
+
+
+def read_content(path: Path, shown: str) -> bytes:
+    """All bytes of a file that is called `shown`. Raises: UsageProblem when it cannot be read or is too large."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_FILE_BYTES + 1)
+    except OSError as error:
+        raise UsageProblem(
+            f"{shown} cannot be read: {error.strerror or error}.", "Check its path and whether you may read it."
+        ) from error
+    if len(content) > MOST_FILE_BYTES:
+        raise UsageProblem(f"{shown} is larger than {MOST_FILE_BYTES >> 20} MiB.", "Split it into several suites.")
+    return content
+
+
+def parse_lines(content: bytes, shown: str) -> Iterator[Line]:
+    """The objects of all lines. Raises: UsageProblem at the first that is none."""
+    # Only "\n" ends a line: JSON texts may hold other line separators.
+    lines = content.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    for number, line in enumerate(lines, start=1):
+        try:
+            value = _object(line.removesuffix(b"\r"))
+        except Wrong as wrong:
+            raise problem_at(shown, number, wrong) from None
+        yield Line(number, value)
+
+
+def problem_at(shown: str, number: int, wrong: Wrong) -> UsageProblem:
+    return UsageProblem(f"{shown}, line {number}: {wrong}.", _HINT)
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    demand(line.strip() != b"", "it is empty")
+    demand(len(line) <= MOST_LINE_BYTES, f"it is longer than {MOST_LINE_BYTES >> 10} KiB")
+    try:
+        value = json.loads(line.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_without_twins)
+    except UnicodeDecodeError as error:
+        raise Wrong(f"it is not valid UTF-8 at byte {error.start + 1}") from None
+    except json.JSONDecodeError as error:
+        raise Wrong(f"it is no JSON: {error.msg} at character {error.pos + 1}") from None
+    except ValueError:
+        raise Wrong("it holds a number of too many digits") from None
+    except RecursionError:
+        raise Wrong("it is nested too deep") from None
+    demand(isinstance(value, dict), "it is no JSON object")
+    return dict(value)
+
+
+def _no_constant(name: str) -> Any:
+    raise Wrong(f"it holds {name}, which is no JSON")
+
+
+def _without_twins(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        demand(name not in found, f"it gives {name!r:.40} twice")
+        found[name] = value
+    return found
+
+
+def demand(is_so: bool, reason: str) -> None:
+    """Raises: Wrong with the reason, when it is not so."""
+    if not is_so:
+        raise Wrong(reason)
+
+
+def refuse_unknown(value: dict[str, Any], known: frozenset[str], what: str) -> None:
+    """Raises: Wrong, naming the fields that `what` does not have."""
+    unknown = sorted(value.keys() - known)
+    demand(not unknown, f"{what} has the unknown field {', '.join(unknown)!r:.80}")
+
+
+def text_of(value: Any, what: str) -> str:
+    """A text with something to read in it and no characters that steer a screen. Raises: Wrong."""
+    demand(isinstance(value, str) and value.strip() != "", f"{what} must be a text that is not empty")
+    demand(len(value) <= MOST_TEXT_CHARACTERS, f"{what} has more than {MOST_TEXT_CHARACTERS:,} characters")
+    for character in value:
+        is_steering = unicodedata.category(character) in ("Cc", "Cs") and character not in "\n\t"
+        demand(not is_steering, f"{what} holds the control character U+{ord(character):04X}")
+    return str(value)
+
+
+def name_of(value: Any, what: str) -> str:
+    """A text of one line without space around it. Raises: Wrong."""
+    name = text_of(value, what)
+    demand(name.strip() == name and name.isprintable(), f"{what} must be one line without space around it")
+    demand(len(name) <= MOST_NAME_CHARACTERS, f"{what} has more than {MOST_NAME_CHARACTERS} characters")
+    return name
+
+
+def listed(value: Any, what: str) -> list[Any]:
+    """A list that is not empty. Raises: Wrong."""
+    demand(isinstance(value, list) and value != [], f"{what} must be a list that is not empty")
+    demand(len(value) <= MOST_LISTED, f"{what} lists more than {MOST_LISTED}")
+    return list(value)
+
+
+def whole_number(value: Any, what: str, most: int) -> int:
+    """From 1 to `most`. Raises: Wrong."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    demand(is_whole and 1 <= value <= most, f"{what} must be a whole number from 1 to {most}")
+    return int(value)
