@@ -85,6 +85,10 @@ class OutOfMemory(RuntimeFailed):
     pass
 
 
+class NoNumbers(RuntimeFailed):
+    """What a base computes with an adapter, or alone, is not a number."""
+
+
 class ScoringStopped(RuntimeFailed):
     pass
 

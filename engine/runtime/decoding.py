@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.errors import ContextOverflow, RuntimeFailed
+from engine.errors import ContextOverflow, NoNumbers, RuntimeFailed
 from engine.runtime.adapters import AdapterPool
 from engine.runtime.drafting import Drafter
 from engine.runtime.native import MAX_OUTPUTS, Aborted, Native, OutOfCells
@@ -202,10 +202,7 @@ class Decoder:
             return
         token = branch.sampler.sample(row)
         if math.isnan(self._native.logit(row, token)):
-            raise RuntimeFailed(
-                "The model computed no numbers: its base or an adapter holds invalid weights.",
-                "Get the file again, or go on without that adapter.",
-            )
+            raise no_numbers()
         chosen: float | None = None
         top: tuple[tuple[int, float], ...] = ()
         if branch.request.logprobs is not None:
@@ -272,6 +269,13 @@ class Decoder:
                 f"The prompt has {prompt_tokens} tokens; the context holds {limit}, answer included.",
                 "Shorten the message, or choose a profile with a larger context.",
             )
+
+
+def no_numbers() -> NoNumbers:
+    return NoNumbers(
+        "The model computed no numbers: its base or an adapter holds invalid weights.",
+        "Get the file again, or go on without that adapter.",
+    )
 
 
 def _limit_outputs(start: int, end: int, outputs_from: int, max_views: int) -> int:

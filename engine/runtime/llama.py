@@ -7,13 +7,14 @@ in the order they came. A stop reaches native code at once through the abort fla
 import queue
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from engine.errors import AgentError, BindingMismatch, OutOfMemory, RuntimeFailed, UsageProblem, boundary
+from engine.errors import AgentError, BindingMismatch, NoNumbers, OutOfMemory, RuntimeFailed, UsageProblem, boundary
 from engine.runtime import binding, threads
 from engine.runtime.adapters import AdapterPool
 from engine.runtime.decoding import Decoder
@@ -82,10 +83,10 @@ class LlamaRuntime:
 
     def generate(self, requests: Sequence[Request], stop: Stop = NEVER) -> Generator[Piece, None, None]:
         requests = list(requests)
-        yield from self._pieces(lambda job_stop: self._models().decoder.run(requests, job_stop), stop)
+        yield from self._pieces(lambda job_stop: self._models().generate(requests, job_stop), stop)
 
     def score(self, request: ScoreRequest, stop: Stop = NEVER) -> Scores:
-        return self._call(lambda job_stop: self._models().scorer.score(request, job_stop), stop)
+        return self._call(lambda job_stop: self._models().score(request, job_stop), stop)
 
     def embed(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         return self._call(lambda stop: self._models().embed(texts))
@@ -260,6 +261,24 @@ class _Loaded:
 
         counts = threads.candidates(usable_cores())
         return threads.choose(threads.measure(counts, write)), threads.choose(threads.measure(counts, read))
+
+    def generate(self, requests: Sequence[Request], stop: Stop) -> Iterator[Piece]:
+        with self._cleared_of_no_numbers():
+            yield from self.decoder.run(requests, stop)
+
+    def score(self, request: ScoreRequest, stop: Stop) -> Scores:
+        with self._cleared_of_no_numbers():
+            return self.scorer.score(request, stop)
+
+    @contextmanager
+    def _cleared_of_no_numbers(self) -> Iterator[None]:
+        """One broken adapter must not spoil what others compute after it."""
+        try:
+            yield
+        except NoNumbers:
+            self.views.drop("")
+            self.native.clear()
+            raise
 
     def embed(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         if self._embedder is None:

@@ -97,6 +97,11 @@ class MtpContext:
         trail.position += len(tokens)
         return trail
 
+    def clear(self) -> None:
+        """The base has dropped and overwritten everything."""
+        self._trails.clear()
+        lib.llama_memory_clear(self._memory, True)
+
     def remove(self, sequence: int, start: int) -> None:
         """The base has dropped everything from position `start` on."""
         trail = self._trails.get(sequence)

@@ -247,6 +247,14 @@ class Native:
             self._taken_back.discard(sequence)
         return bool(lib.llama_memory_seq_rm(self._memory, sequence, start if start > 0 else -1, -1))
 
+    def clear(self) -> None:
+        """Drop everything of all sequences, and overwrite it: cells that hold no numbers spoil whatever is read later,
+        since attention multiplies also what it masks."""
+        if self.mtp:
+            self.mtp.clear()
+        self._taken_back.clear()
+        lib.llama_memory_clear(self._memory, True)
+
     def take_back(self, sequence: int, start: int) -> bool:
         """Drop what the last batch decoded from position `start` on: up to `LoadPlan.draft_tokens` tokens."""
         if not lib.llama_memory_seq_rm(self._memory, sequence, start, -1):

@@ -4,12 +4,13 @@ The part that all labels share is read with the prompt; what differs is read in 
 label goes on after its first differing token. "L0"..."L4", which share "L", cost one pass in all.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.errors import RuntimeFailed, ScoringStopped
 from engine.runtime.adapters import AdapterPool
-from engine.runtime.decoding import Decoder
+from engine.runtime.decoding import Decoder, no_numbers
 from engine.runtime.native import MAX_OUTPUTS, Native
 from engine.runtime.protocol import ScoreRequest, Scores, Stop, Tokens, Usage
 from engine.runtime.sampler import logprob
@@ -42,7 +43,7 @@ class Scorer:
         self._decoder = decoder
 
     def score(self, request: ScoreRequest, stop: Stop) -> Scores:
-        """Raises: ContextOverflow, RuntimeFailed, ScoringStopped."""
+        """Raises: ContextOverflow, NoNumbers, RuntimeFailed, ScoringStopped."""
         trie = label_trie(request.labels)
         tokens = request.tokens + trie.shared
         self._decoder.check_length(len(tokens) + max(map(len, trie.rests)))
@@ -55,8 +56,10 @@ class Scorer:
             rests = self._read_rests(view, trie.rests, firsts, stop)
         finally:
             self._views.release(view)
-        usage = Usage(len(request.tokens), reused, 0)
-        return Scores(tuple(shared + rest for rest in rests), usage)
+        scores = Scores(tuple(shared + rest for rest in rests), Usage(len(request.tokens), reused, 0))
+        if any(math.isnan(value) for label in scores.logprobs for value in label):
+            raise no_numbers()
+        return scores
 
     def _read_shared(
         self, view: View, request: ScoreRequest, trie: LabelTrie, tokens: Tokens, stop: Stop

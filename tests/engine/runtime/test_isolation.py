@@ -14,11 +14,13 @@ from typing import Any
 
 import pytest
 
+from engine.errors import NoNumbers
 from engine.runtime import decoding
 from engine.runtime.llama import LlamaRuntime
 from engine.runtime.protocol import AdapterStack, ScoreRequest, Tokens
 from tests.support.adapters import write_random_adapter
 from tests.support.completing import Completion, complete, largest_gap, loaded, mean_gap, stack
+from tests.support.evaluating import nan_adapter
 
 pytestmark = pytest.mark.model
 
@@ -135,6 +137,25 @@ def test_a_stack_of_two_is_neither_of_its_parts(bench: Bench, warm: LlamaRuntime
     assert stacked.usage.reused_tokens == 0
     assert stacked.logprobs != alone.logprobs
     assert swapped.usage.reused_tokens == len(shared) - 1, "the order of a stack means nothing"
+
+
+@pytest.mark.parametrize("way", ["writing", "reading"])
+def test_an_adapter_that_computes_no_numbers_spoils_nothing_after_it(
+    bench: Bench, warm: LlamaRuntime, tmp_path: Path, way: str
+) -> None:
+    broken = stack(nan_adapter(bench.base, tmp_path / "nan.gguf"))
+    complete(warm, prompt(warm), bench.stacks[0], cache_key="first")
+
+    with pytest.raises(NoNumbers):
+        if way == "writing":
+            complete(warm, prompt(warm), broken, cache_key="broken")
+        else:
+            score(warm, prompt(warm), prompt(warm, 8), broken, "broken")
+
+    assert warm.views() == ()
+    after = complete(warm, prompt(warm), bench.stacks[1], cache_key="second")
+    alone, _ = bench.alone[1]
+    assert (after.tokens, after.logprobs) == (alone.tokens, alone.logprobs)
 
 
 def test_a_scale_makes_another_view(bench: Bench, warm: LlamaRuntime) -> None:
