@@ -33,7 +33,7 @@ def run_chat(
             'Start it in a terminal window, or ask one question with `macaron ask "your question"`.',
         )
     # Only now: a wrong call is refused without loading the screen.
-    from app.teaching.spawning import SpawningTeacher
+    from app.teaching.spawning import SpawningTeacher, profile_in_use
     from ui.terminal.app import ChatApp
 
     progress = ProgressLine()
@@ -59,6 +59,6 @@ def run_chat(
             dark=opened.settings.theme != "light",
             keymap=opened.settings.keys,
             notices=[note] if note else [],
-            teacher=SpawningTeacher(paths, environment, lambda: opened.client.about().profile),
+            teacher=SpawningTeacher(paths, environment, profile_in_use(opened.client, paths, profile)),
         ).run()
     return 0

@@ -33,7 +33,7 @@ from app.page_address import ask_login, own_address, read_page, remove_page, wri
 from app.paths import Paths, make_home
 from app.remote_client import RemoteClient, connect
 from app.settings import load_settings, screen_language
-from app.teaching.spawning import SpawningTeacher
+from app.teaching.spawning import SpawningTeacher, profile_in_use
 from engine.errors import AgentError, HomeBusy
 from ui.client import Client
 from ui.strings import LANGUAGES, say
@@ -73,7 +73,7 @@ def run_page(paths: Paths, *, profile: str | None, language: str | None, opens_b
             language=language or settings.language,
             theme=settings.theme,
             folder=_own_folder(paths),
-            teaching=stack.enter_context(_teaching(paths, connect_tab())),
+            teaching=stack.enter_context(_teaching(paths, profile, connect_tab())),
         )
         page = own_address(port)
         write_page(paths, page)
@@ -187,9 +187,9 @@ def _clients(paths: Paths, profile: str | None, note: str) -> Iterator[Callable[
 
 
 @contextmanager
-def _teaching(paths: Paths, client: Client) -> Iterator[Teaching]:
+def _teaching(paths: Paths, profile: str | None, client: Client) -> Iterator[Teaching]:
     """The lessons of all tabs; the one that runs ends with the page. `client` knows the profile in use."""
-    teaching = Teaching(SpawningTeacher(paths, os.environ, lambda: client.about().profile))
+    teaching = Teaching(SpawningTeacher(paths, os.environ, profile_in_use(client, paths, profile)))
     try:
         yield teaching
     finally:

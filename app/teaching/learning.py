@@ -137,6 +137,7 @@ class _Show:
         self._run, self._stop, self._tell = run, stop, tell
 
     def begin(self, folder: str) -> None:
+        self._tell(0, 0)
         self.look()
 
     def progress(self, progress: Progress) -> None:

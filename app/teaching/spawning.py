@@ -15,11 +15,15 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.children import child_environment
 from app.paths import Paths
+from app.profiles import load_chosen_profile
+from app.settings import load_settings
 from app.teaching.folder import find_lesson
 from app.teaching.proposing import propose
 from app.teaching.using import undo, use_lesson
+from app.training.trainer import OUR_TRAINER, TrainerProgram
 from engine.adapters.records import Swap
 from engine.errors import AgentError, RuntimeFailed, boundary
+from ui.client import Client
 from ui.teaching import Proposal, Taught, TeachProgress
 
 OUR_COMMAND: Final = (sys.executable, "-P", "-m", "app", "teach")
@@ -34,6 +38,19 @@ _TAUGHT: Final = TypeAdapter(Taught)
 _DETACHED_ON_WINDOWS: Final = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 
 
+def profile_in_use(client: Client, paths: Paths, given: str | None) -> Callable[[], str]:
+    """What says which profile answers: the one that was given, or set, or the one that was chosen since.
+
+    Only the former can be a folder. `given` is what the face was started with. What is returned waits for the base.
+    """
+
+    def find() -> str:
+        first, now = given or load_settings(paths.settings).profile, client.about().profile
+        return first if load_chosen_profile(paths, first).name == now else now
+
+    return find
+
+
 class SpawningTeacher:
     """Starts `macaron teach` for each lesson. `profile` says which one is in use when something is proposed."""
 
@@ -45,11 +62,13 @@ class SpawningTeacher:
         *,
         command: Sequence[str] = OUR_COMMAND,
         end_s: float = _END_S,
+        trainer: TrainerProgram = OUR_TRAINER,
     ) -> None:
         self._paths, self._environment, self._profile = paths, environment, profile
-        self._command, self._end_s = command, end_s
+        self._command, self._end_s, self._trainer = command, end_s, trainer
 
     def propose(self, expert: str | None = None, *, minutes: float = 10.0, language: str | None = None) -> Proposal:
+        self._trainer.require()  # before the user agrees to what cannot be done
         folder = propose(
             self._paths,
             self._environment,

@@ -12,12 +12,18 @@ from local_training.lessons.building import LessonData
 from local_training.lessons.lesson_files import LessonRecipe
 from ui.teaching import TeachPhase, TeachProgress
 
-_TEST_SHARE: Final = 0.42
-"""Of all minutes, kept for the tests and what surrounds the steps: a lesson that was not tested is worth nothing."""
-_LEAST_TRAINING_S: Final = 30.0
+_TEST_TOKENS: Final = 41_000
+"""What testing a candidate costs, in tokens that are read: items, probes, drift, and its own held-out answers."""
+_TEST_MARGIN: Final = 1.15
+_LEAST_TRAINING_S: Final = 60.0
+"""A lesson that was not tested is worth nothing, but neither is one that was not learned."""
 _TRAINING_OVER_READING: Final = 3.5
 """A step reads its tokens once, goes back through them, and computes in more bits than the engine."""
 _ANCHOR_TOKENS: Final = 4 * 64
+_HEAD_TOKENS: Final = 48
+"""Of the expert's system text, which all examples of a step share."""
+_MARKUP_TOKENS: Final = 8
+"""Around what was said."""
 _PROBE: Final = "word " * 192
 
 
@@ -36,21 +42,25 @@ class Budget:
     def left_s(self) -> float:
         return max(0.0, self.seconds - self.spent_s)
 
-    def for_training_s(self) -> float:
-        return max(_LEAST_TRAINING_S, self.left_s - _TEST_SHARE * self.seconds)
+    def for_training_s(self, read_s: float) -> float:
+        """What the tests leave, where the engine takes `read_s` seconds to read a token."""
+        return max(_LEAST_TRAINING_S, self.left_s - _TEST_MARGIN * _TEST_TOKENS * read_s)
 
     def tell(self, phase: TeachPhase, done: int, total: int) -> None:
         self.report(TeachProgress(phase, done, total, self.left_s))
 
 
-def step_seconds(bench: Bench, data: LessonData) -> float:
-    """What an optimizer step will take, from how fast the engine reads on this machine now."""
-    began = time.monotonic()
+def reading_seconds(bench: Bench) -> float:
+    """What the engine takes to read a token on this machine now."""
     with Reader(bench, bench.stack(), NEVER) as reader:
         answer = reader.answer_tokens(_PROBE)
+        began = time.monotonic()
         reader.logprobs((EvaluationMessage("user", "Read this."),), [answer])
-        read_s = (time.monotonic() - began) / len(answer)
-        texts = [f"{one.messages[-1].text} {one.answer}" for one in data.examples]
-        tokens = sum(len(bench.runtime.encode(text)) + 48 for text in texts) / len(texts)
-    batch = LessonRecipe().batch_examples
-    return _TRAINING_OVER_READING * read_s * (batch * tokens + _ANCHOR_TOKENS)
+        return (time.monotonic() - began) / len(answer)
+
+
+def step_seconds(bench: Bench, data: LessonData, read_s: float) -> float:
+    """What an optimizer step will take, where the engine takes `read_s` seconds to read a token."""
+    lengths = [len(bench.runtime.encode(f"{one.messages[-1].text} {one.answer}")) for one in data.examples]
+    mean = _MARKUP_TOKENS + sum(lengths) / len(lengths)
+    return _TRAINING_OVER_READING * read_s * (_HEAD_TOKENS + LessonRecipe().batch_examples * mean + _ANCHOR_TOKENS)

@@ -19,6 +19,7 @@ from app.evaluation.judging import (
     Judged,
     champion_of,
     judge_candidate,
+    measure_references,
     shipped_examination,
 )
 from app.evaluation.opening import open_bench
@@ -30,7 +31,7 @@ from app.teaching.folder import HeldOutAnswers, LessonFolder, StoredLesson
 from app.teaching.held_out import HeldOut, sampled
 from app.teaching.learning import bring_in, read_earlier, train, with_earlier
 from app.teaching.proposing import require_lesson
-from app.teaching.timing import Budget, step_seconds
+from app.teaching.timing import Budget, reading_seconds, step_seconds
 from app.training.trainer import OUR_TRAINER, TrainerProgram
 from engine.adapters.gate import TEACH
 from engine.adapters.records import AdapterRecord
@@ -41,7 +42,7 @@ from engine.runtime.identity import adapter_ref
 from engine.runtime.protocol import AdapterStack, Stop
 from local_training.lessons.building import LessonData, build_planned
 from local_training.lessons.comparing import Comparison, Pair, compare
-from local_training.lessons.planning import DEFAULT_SIZES, plan_lesson
+from local_training.lessons.planning import DEFAULT_SIZES, LessonSizes, plan_lesson
 from local_training.lessons.sampling import sampling_requests
 from ui.teaching import Compared, Taught, TeachProgress
 from ui.verdicts import verdict_lines
@@ -65,6 +66,8 @@ class Conditions:
 
     seed: int = SEED
     """Of what is held out, learned and shown, and of the run."""
+    sizes: LessonSizes | None = None
+    """How much is made of the corrections; None: as much as usual."""
     allows_unsafe: bool = False
     """Teach what would be refused as dangerous, to see whether the gate stops it."""
     shorten: Callable[[Examination], Examination] = _whole
@@ -148,7 +151,7 @@ class _Work:
 
     def _taught(self, *, use: bool) -> Taught:
         lesson = require_lesson(self.stored.corrections, self.language, allows_unsafe=self.conditions.allows_unsafe)
-        plan = plan_lesson(lesson, self.stored.corrections, self.conditions.seed, sizes=SIZES)
+        plan = plan_lesson(lesson, self.stored.corrections, self.conditions.seed, sizes=self.conditions.sizes or SIZES)
         earlier = read_earlier(self.paths, self.stored)
         expert = self.stored.proposal.expert
         self.budget.tell("loading", 0, 0)
@@ -178,17 +181,25 @@ class _Work:
 
     def _learned(self, bench: Bench, data: LessonData) -> AdapterRecord:
         """The adapter of a run within what is left for it."""
-        seconds = step_seconds(bench, data)
-        bench.runtime.drop("")
+        read_s = reading_seconds(bench)
+        # Now, and not after training: what they take is then known, and once is enough for all lessons.
+        measure_references(
+            bench,
+            self.paths,
+            partial(open_shelf, self.paths),
+            examination=self.conditions.shorten(shipped_examination()),
+            stop=self.stop,
+            tell=self._tell_testing,
+        )
         run = train(
             self.folder,
             self.paths,
             data,
             self.profile,
             self.base,
-            minutes=self.budget.for_training_s() / 60,
+            minutes=self.budget.for_training_s(read_s) / 60,
             seed=self.conditions.seed,
-            seconds_per_step=seconds,
+            seconds_per_step=step_seconds(bench, data, read_s),
             threads=self.threads,
             language=self.language,
             stop=self.stop,
@@ -199,9 +210,6 @@ class _Work:
         return bring_in(run, self.paths, self.stored, [one for one in earlier if one.exists()], self.base)
 
     def _judged(self, bench: Bench, record: AdapterRecord, held_out: HeldOut, changes_length: bool) -> Judged:
-        def told(progress: EvaluationProgress) -> None:
-            self.budget.tell("testing", progress.done, progress.total)
-
         judged = judge_candidate(
             bench,
             record,
@@ -213,10 +221,13 @@ class _Work:
             parity=parity_of(self.paths, record),
             length_is_objective=changes_length,
             stop=self.stop,
-            tell=told,
+            tell=self._tell_testing,
         )
         self.conditions.told(judged)
         return judged
+
+    def _tell_testing(self, progress: EvaluationProgress) -> None:
+        self.budget.tell("testing", progress.done, progress.total)
 
     def _decided(self, record: AdapterRecord, judged: Judged, comparison: Comparison, *, use: bool) -> Taught:
         passed = judged.verdict.decision == "promote"

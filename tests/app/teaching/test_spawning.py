@@ -12,8 +12,12 @@ import pytest
 
 from app.paths import Paths
 from app.teaching.folder import LessonFolder, StoredLesson
-from app.teaching.spawning import SpawningTeacher
-from engine.errors import AgentError, RuntimeFailed, UnknownName
+from app.teaching.spawning import SpawningTeacher, profile_in_use
+from app.training.trainer import TrainerProgram
+from engine.errors import AgentError, RuntimeFailed, UnknownName, UsageProblem
+from engine.values import About
+from tests.app.teaching.conftest import correct
+from tests.ui.scripted import ScriptedClient
 from ui.teaching import Proposal, Taught, TeachProgress
 
 SCRIPT = Path(__file__).with_name("lesson_process.py")
@@ -143,3 +147,37 @@ def test_a_lesson_that_there_is_not_starts_nothing(teacher: MakeTeacher, child: 
     with pytest.raises(UnknownName):
         list(teacher("done").teach("another", use=False))
     assert not child.notes.exists()
+
+
+# What is proposed.
+
+
+def answering(profile: str) -> ScriptedClient:
+    return ScriptedClient(what_answers=About("A base", "CPU", "", profile=profile))
+
+
+@pytest.mark.model
+def test_the_profile_in_use_is_the_one_that_is_set_until_another_is_chosen(tiny_profile: Path, home: Path) -> None:
+    assert profile_in_use(answering("tiny"), Paths(home), None)() == str(tiny_profile)
+    assert profile_in_use(answering("starter"), Paths(home), None)() == "starter"
+    assert profile_in_use(answering("starter"), Paths(home), "starter")() == "starter"
+
+
+@pytest.mark.model
+def test_a_lesson_is_proposed_in_the_language_of_the_face(
+    tiny_profile: Path, home: Path, trainer: Callable[..., TrainerProgram]
+) -> None:
+    correct(home)
+    teacher = SpawningTeacher(Paths(home), {"LC_ALL": "C.UTF-8"}, lambda: str(tiny_profile), trainer=trainer())
+    assert "回答" in teacher.propose(language="zh").changes[0]
+    assert "Answers" in teacher.propose(language="en").changes[0]
+
+
+def test_nothing_is_proposed_that_cannot_be_trained_here(home: Path) -> None:
+    def missing() -> None:
+        raise UsageProblem("Training needs torch.", "Install it.")
+
+    trainer = TrainerProgram(command=lambda run: [], require=missing)
+    with pytest.raises(UsageProblem, match="Training needs torch"):
+        SpawningTeacher(Paths(home), {}, lambda: None, trainer=trainer).propose()
+    assert not home.exists()

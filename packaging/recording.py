@@ -1,0 +1,137 @@
+"""Record a whole lesson in a real terminal: questions, better answers, `macaron teach`, and what changed.
+
+Run by path in an environment that has the project, with tmux: `python packaging/recording.py`. Takes about ten minutes,
+works in a home of its own, and writes an asciicast (version 2), which `asciinema play` shows. Waits are cut short.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+COLUMNS, ROWS = 110, 34
+LOOK_S = 0.4
+"""Between two looks at the screen."""
+LONGEST_PAUSE_S = 1.5
+"""In the recording, whatever it was."""
+ANSWER_S, LESSON_S = 120.0, 1500.0
+CORRECTIONS = (
+    ("What is a good soup for winter?", "Mira, a pumpkin soup is warm and filling."),
+    ("How do I clean a window?", "Mira, use water with a little vinegar."),
+    ("Why do cats sleep so much?", "Mira, they save energy for hunting."),
+    ("What is the capital of Austria?", "Mira, the capital is Vienna."),
+    ("How do I start knitting?", "Mira, begin with a simple scarf."),
+    ("Suggest a film for tonight.", "Mira, try an old comedy."),
+    ("What colour is a ripe banana?", "Mira, a ripe banana is yellow."),
+    ("How many minutes are in an hour?", "Mira, there are 60 minutes in an hour."),
+)
+AFTERWARDS = "What is a good name for a small boat?"
+
+
+@dataclass
+class Recording:
+    """Screens, each from the moment it was first seen."""
+
+    tmux: Sequence[str]
+    events: list[tuple[float, str]] = field(default_factory=list)
+    _shown: str = ""
+    _time_s: float = 0.0
+    _looked: float = field(default_factory=time.monotonic)
+
+    def look(self) -> str:
+        """The screen now, as text; kept when it changed."""
+        coloured = run(self.tmux, "capture-pane", "-p", "-e")
+        now = time.monotonic()
+        if coloured != self._shown:
+            self._time_s += min(now - self._looked, LONGEST_PAUSE_S)
+            self._looked, self._shown = now, coloured
+            self.events.append((self._time_s, "\x1b[H\x1b[2J" + coloured.rstrip("\n").replace("\n", "\r\n")))
+        return run(self.tmux, "capture-pane", "-p")
+
+    def type(self, line: str) -> None:
+        run(self.tmux, "send-keys", "-l", line)
+        self.look()
+        run(self.tmux, "send-keys", "Enter")
+
+    def wait_for(self, text: str, limit_s: float) -> str:
+        """Raises: TimeoutError with the last screen."""
+        deadline = time.monotonic() + limit_s
+        while text not in (screen := self.look()):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"waited for {text!r} in vain; on screen:\n{screen}")
+            time.sleep(LOOK_S)
+        return screen
+
+    def command(self, line: str, limit_s: float) -> None:
+        """Type a command and wait until the prompt is back."""
+        run(self.tmux, "send-keys", "C-l")
+        time.sleep(LOOK_S)
+        self.type(line)
+        deadline = time.monotonic() + limit_s
+        while not self.look().rstrip().endswith("\n$") and time.monotonic() < deadline:
+            time.sleep(LOOK_S)
+
+    def write(self, target: Path) -> None:
+        header: dict[str, Any] = {"version": 2, "width": COLUMNS, "height": ROWS, "title": "macaron teach"}
+        lines = [json.dumps(header), *(json.dumps([round(at, 2), "o", text]) for at, text in self.events)]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def run(tmux: Sequence[str], *arguments: str) -> str:
+    return subprocess.run([*tmux, *arguments], capture_output=True, check=True, text=True).stdout
+
+
+def record(home: Path, minutes: float, recording: Recording) -> None:
+    program = f"{shlex.quote(sys.executable)} -m app"
+    recording.command(f'macaron() {{ {program} "$@"; }}; export MACARON_HOME={shlex.quote(str(home))}', 5)
+    for question, answer in CORRECTIONS:
+        recording.command(f"macaron ask {shlex.quote(question)}", ANSWER_S)
+        recording.command(f"macaron signals add {shlex.quote(answer)}", ANSWER_S)
+    run(recording.tmux, "send-keys", "C-l")
+    recording.type(f"macaron teach --minutes {minutes:g}")
+    recording.wait_for("Learn this?", ANSWER_S)
+    recording.type("y")
+    screen = recording.wait_for("It took", LESSON_S)
+    time.sleep(2 * LOOK_S)
+    if "from now on?" in recording.look():
+        recording.type("y")
+        recording.wait_for("next turn on", ANSWER_S)
+        recording.command(f"macaron ask {shlex.quote(AFTERWARDS)}", ANSWER_S)
+        recording.command("macaron teach --undo", ANSWER_S)
+    recording.command("macaron teach --list", ANSWER_S)
+    recording.command("macaron serve --stop", ANSWER_S)
+    print(screen)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Record a lesson in tmux as an asciicast.")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "recordings" / "lesson.cast")
+    parser.add_argument("--minutes", type=float, default=10.0)
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="lesson-") as folder:
+        tmux = ["tmux", "-u", "-f", "/dev/null", "-S", str(Path(folder, "socket"))]
+        environment = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+        shell = "PS1='$ ' exec bash --norc --noprofile"
+        subprocess.run(
+            [*tmux, "new-session", "-d", "-x", str(COLUMNS), "-y", str(ROWS), shell], check=True, env=environment
+        )
+        recording = Recording(tmux)
+        try:
+            record(Path(folder, "home"), options.minutes, recording)
+        finally:
+            run(tmux, "kill-server")
+            recording.write(options.out)
+    print(options.out)
+
+
+if __name__ == "__main__":
+    main()
