@@ -1,18 +1,24 @@
-"""How often the gate is right about candidates whose truth is known, because they are simulated.
+"""How often the gate is right about candidates whose truth is known: many simulated ones, and twenty real ones.
 
-`python -m tests.bench.gate [--json] [--quick] [--seed N]`. No model runs: an item is a margin by which its right answer
-beats the wrong one, and an adapter moves every margin a little, at random, and all of them a little towards right or
-wrong. So adapters that are equally good still differ on single items: about one in twenty flips against the factory,
-one in fourteen between two adapters that moved apart. One in twenty is about what the permitted drift of 0.02 nats a
-token does to answers of ten tokens whose margins spread over some four nats; a table says what happens where more flip.
+`python -m tests.bench.gate [--json] [--quick] [--seed N] [--arm A] [--resume] [--folder F]`. The arm `sabotage`, which
+trains adapters that must not be promoted, is `tests.bench.sabotage`; what it has trained stays in the folder, and with
+`--resume` its verdicts too.
 
-Everything else about a candidate is in order here (file, probes, drift, parity), since that is what a gate that judges
-by items must not lean on. Sabotage that shows there needs real training and is measured elsewhere.
+In the arm `simulation` no model runs: an item is a margin by which its right answer beats the wrong one, and an adapter
+moves every margin a little, at random, and all of them a little towards right or wrong. So adapters that are equally
+good still differ on single items: about one in twenty flips against the factory, one in fourteen between two adapters
+that moved apart. One in twenty is about what the permitted drift of 0.02 nats a token does to answers of ten tokens
+whose margins spread over some four nats; a table says what happens where more flip.
+
+Everything else about a simulated candidate is in order (file, probes, drift, parity), since that is what a gate that
+judges by items must not lean on. Sabotage that shows there needs real training.
 """
 
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from pathlib import Path
 from statistics import NormalDist, fmean
 from typing import Final
 
@@ -37,7 +43,9 @@ from engine.adapters.gate import (
 )
 from engine.adapters.statistics import paired_difference, wilson
 from tests.bench import report
+from tests.bench.llama_server import cache_folder
 from tests.bench.report import Figure, Goal, Report, Row
+from tests.bench.sabotage import joined, sabotaged
 
 Margins = NDArray[np.float64]
 
@@ -50,6 +58,7 @@ NOISE: Final = 0.18
 TARGET_NOISE: Final = 0.5
 """What was trained moves further: some 15 % flip even where nothing is learned."""
 NIGHTS: Final = 10
+SIMULATION, SABOTAGE = ARMS = ("simulation", "sabotage")
 GOALS: Final = {
     "equal_promoted": Goal("equal_promoted", "of candidates no better than the champion", "<=0.05"),
     "equal_promoted_upper": Goal("equal_promoted_upper", "upper limit of its 95 % interval", "<=0.07"),
@@ -326,8 +335,18 @@ def first_lesson(seed: Sequence[int], rules: GateRules) -> Verdict:
 
 
 def main(words: Sequence[str]) -> int:
-    options = report.arguments("gate", "The gate and candidates of known worth.").parse_args(words)
-    report.show(measure(options.seed, QUICK if options.quick else FULL), as_json=options.json)
+    parser = report.arguments("gate", "The gate and candidates of known worth.")
+    parser.add_argument("--arm", choices=ARMS, help="only this one; default: both")
+    parser.add_argument("--resume", action="store_true", help="read verdicts on real candidates that are there")
+    parser.add_argument("--folder", type=Path, help="where real candidates are; default: the cache of the benchmarks")
+    options = parser.parse_args(words)
+    parts = []
+    if options.arm != SABOTAGE:
+        parts.append(measure(options.seed, QUICK if options.quick else FULL))
+    if options.arm != SIMULATION:
+        folder: Path = options.folder or cache_folder() / ("gate-quick" if options.quick else "gate")
+        parts.append(sabotaged(folder, is_quick=options.quick, resume=options.resume))
+    report.show(reduce(joined, parts), as_json=options.json)
     return 0
 
 

@@ -1,8 +1,10 @@
 """The panel of teaching in a real browser: what is proposed, how it goes on, what its result shows and does."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Event as Flag
+from typing import Any, cast
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -21,33 +23,35 @@ TRAINING = TeachProgress("training", 12, 40, 240.0)
 TIMEOUT_S = 10.0
 
 
-@pytest.fixture(scope="module")
-def scripted() -> ScriptedTeacher:
-    """The Teacher of the page; `teacher` makes it new for each test."""
-    return ScriptedTeacher()
+class Lent:
+    """The lessons that the test under way prepared, for a page that outlives it."""
+
+    def __init__(self) -> None:
+        self.now = Teaching(ScriptedTeacher())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.now, name)
 
 
 @pytest.fixture(scope="module")
-def teaching(scripted: ScriptedTeacher) -> Teaching:
-    return Teaching(scripted)
+def lent() -> Lent:
+    return Lent()
 
 
 @pytest.fixture(scope="module")
-def served(
-    connecting: Connecting, teaching: Teaching, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[RunningPage]:
+def served(connecting: Connecting, lent: Lent, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningPage]:
     home: Path = tmp_path_factory.mktemp("page") / "home"
-    with page_running(connecting, home, teaching) as page:
+    with page_running(connecting, home, cast(Teaching, lent)) as page:
         yield page
 
 
 @pytest.fixture
-def teacher(scripted: ScriptedTeacher, teaching: Teaching) -> Iterator[ScriptedTeacher]:
-    """As new, and no lesson of another test is left in the page."""
-    scripted.__init__()  # type: ignore[misc]
-    teaching.__init__(scripted)  # type: ignore[misc]
+def teacher(lent: Lent) -> Iterator[ScriptedTeacher]:
+    """Of every tab that this test opens."""
+    scripted = ScriptedTeacher()
+    lent.now = Teaching(scripted)
     yield scripted
-    teaching.close(TIMEOUT_S)
+    lent.now.close(TIMEOUT_S)
 
 
 def panel(tab: Page, opener: str = "Teach") -> Locator:
@@ -233,9 +237,15 @@ def test_one_that_cannot_be_used_says_why_beside_its_result(
 # Without a browser.
 
 
-def test_what_is_drawn_holds_no_markup_of_others_and_no_endless_text() -> None:
+def test_what_is_drawn_holds_no_markup_of_others() -> None:
     drawn = proposal_html(PROPOSAL, "en") + taught_html(PASSED, "en")
     assert "<b>" not in drawn and "<script>" not in drawn and "&lt;script&gt;" in drawn
+
+
+def test_a_long_answer_is_cut() -> None:
+    long = replace(PASSED, compared=(replace(PASSED.compared[0], after="word " * 5000),))
+    drawn = taught_html(long, "en")
+    assert len(drawn) < 6000 and "…" in drawn
 
 
 @pytest.mark.parametrize("sent", [None, {}, {"lesson": 7}, {"lesson": "a" * 101}])
