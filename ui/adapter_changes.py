@@ -7,11 +7,12 @@ from typing import Final, Literal
 
 from engine.adapters.records import AdapterDetails, AdapterRecord
 from engine.errors import UsageProblem
-from ui.adapter_lines import has_passed, short, state_text, swap_line
+from ui.adapter_lines import short, state_text, swap_line
 from ui.adapter_shelf import AdapterShelf
 from ui.inert import display_line
 from ui.sizes import size_text
 from ui.strings import say
+from ui.verdicts import gate_warning
 
 Change = Literal["promote", "rollback", "remove"]
 CHANGES: Final[tuple[Change, ...]] = ("promote", "rollback", "remove")
@@ -43,7 +44,7 @@ def check_possible(change: Change, record: AdapterRecord, language: str) -> None
 
 
 def question(change: Change, details: AdapterDetails, language: str) -> str:
-    """What the person agrees to; that no gate was passed where an adapter is to be promoted all the same."""
+    """What the person agrees to; and what the gate said, where an adapter is to be promoted that it did not pass."""
     record = details.record
     asked = say(
         f"adapters.{change}.ask",
@@ -52,9 +53,8 @@ def question(change: Change, details: AdapterDetails, language: str) -> str:
         expert=display_line(record.expert),
         size=size_text(record.size_bytes),
     )
-    if change == "promote" and not has_passed(details):
-        return f"{say('adapters.promote.ungated', language)}\n{asked}"
-    return asked
+    warning = gate_warning(details, language) if change == "promote" else ""
+    return f"{warning}\n{asked}" if warning else asked
 
 
 def carry_out(change: Change, record: AdapterRecord, shelf: AdapterShelf, language: str) -> str:

@@ -87,7 +87,8 @@ def test_what_was_forgotten_can_only_be_removed() -> None:
 def test_before_a_promotion_it_is_said_that_no_gate_was_passed_unless_one_was() -> None:
     passed = Evaluation("general", 800, verdict="passed")
     assert "No gate was passed" in question("promote", details(), "en")
-    assert "No gate was passed" in question("promote", details(Evaluation("x", 8, verdict="failed"), passed), "en")
+    failed = Evaluation("x", 8, verdict="failed", reasons=("It forgot.",))
+    assert question("promote", details(failed, passed), "en").startswith("The gate did not pass it: It forgot.\n")
     assert question("promote", details(passed), "en").startswith("Let ")
     assert "未通过任何关卡" in question("promote", details(), "zh")
 

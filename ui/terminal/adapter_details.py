@@ -1,6 +1,6 @@
 """All that is known of one adapter. Dismissed with the change that is wanted; whether it can be had is the list's."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -15,6 +15,19 @@ from ui.strings import say
 from ui.terminal.keys import Keymap, binding, foot
 from ui.terminal.line import Line
 
+CHANGING: Final[list[BindingType]] = [
+    Binding("escape", "dismiss", "Close"),
+    binding("adapters.promote", "change('promote')"),
+    binding("adapters.rollback", "change('rollback')"),
+    binding("adapters.remove", "change('remove')"),
+]
+"""The keys of a screen on which adapters can be changed; likewise the next, as its foot names them."""
+CHANGING_FOOT: Final = (
+    ("adapters.promote", "foot.promote"),
+    ("adapters.rollback", "foot.rollback"),
+    ("adapters.remove", "foot.remove"),
+)
+
 
 def fact_lines(details: AdapterDetails, language: str) -> list[str]:
     """What it is, one fact a line, with the values below one another."""
@@ -24,12 +37,7 @@ def fact_lines(details: AdapterDetails, language: str) -> list[str]:
 
 
 class AdapterScreen(ModalScreen[Change | None]):
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Close"),
-        binding("adapters.promote", "change('promote')"),
-        binding("adapters.rollback", "change('rollback')"),
-        binding("adapters.remove", "change('remove')"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = CHANGING
     help_topic = "adapters"
 
     def __init__(self, details: AdapterDetails, keymap: Keymap, language: str) -> None:
@@ -39,12 +47,7 @@ class AdapterScreen(ModalScreen[Change | None]):
         self._language = language
 
     def compose(self) -> ComposeResult:
-        keys = (
-            ("adapters.promote", "foot.promote"),
-            ("adapters.rollback", "foot.rollback"),
-            ("adapters.remove", "foot.remove"),
-            ("Esc", "foot.back"),
-        )
+        keys = (*CHANGING_FOOT, ("Esc", "foot.back"))
         record = self._details.record
         known = "\n".join(detail_lines(self._details, self._language))
         with Vertical(classes="panel"):

@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -23,10 +23,10 @@ from ui.client import Client
 from ui.inert import display_line
 from ui.present import error_lines
 from ui.strings import say
-from ui.terminal.adapter_details import AdapterScreen
+from ui.terminal.adapter_details import CHANGING, CHANGING_FOOT, AdapterScreen
 from ui.terminal.apart import apart
 from ui.terminal.confirming import ConfirmScreen
-from ui.terminal.keys import Keymap, binding, foot
+from ui.terminal.keys import Keymap, foot
 from ui.terminal.line import Line
 
 ANSWERING, WAITING = "●", "○"
@@ -49,12 +49,7 @@ def adapter_line(one: Listed, now: datetime, language: str) -> str:
 
 
 class AdaptersScreen(ModalScreen[None]):
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Close"),
-        binding("adapters.promote", "change('promote')"),
-        binding("adapters.rollback", "change('rollback')"),
-        binding("adapters.remove", "change('remove')"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = CHANGING
     help_topic = "adapters"
 
     def __init__(self, client: Client, keymap: Keymap, language: str) -> None:
@@ -67,13 +62,7 @@ class AdaptersScreen(ModalScreen[None]):
         """What each line of the list stands for; None for a heading, and for the line that asks for older ones."""
 
     def compose(self) -> ComposeResult:
-        keys = (
-            ("Enter", "foot.details"),
-            ("adapters.promote", "foot.promote"),
-            ("adapters.rollback", "foot.rollback"),
-            ("adapters.remove", "foot.remove"),
-            ("Esc", "foot.close"),
-        )
+        keys = (("Enter", "foot.details"), *CHANGING_FOOT, ("Esc", "foot.close"))
         with Vertical(classes="panel"):
             yield Line(say("page.adapters", self._language), id="adapters-title", classes="title")
             yield OptionList(markup=False)

@@ -82,10 +82,6 @@ TEXTS: Mapping[str, Wording] = {
     "adapters.factory_alone": Wording("the factory's", "出厂状态"),
     "adapters.alike": Wording("They differ in nothing but their weights.", "除权重外没有差别。"),
     # Changes.
-    "adapters.promote.ungated": Wording(
-        "No gate was passed: nobody has measured whether it answers better, or what gets worse.",
-        "未通过任何关卡：没有测量过它是否更好，或哪里变差。",
-    ),
     "adapters.promote.ask": Wording("Let {name} answer for {expert} from now on?", "从现在起由 {name} 负责 {expert}？"),
     "adapters.promoted": Wording(
         "{now} answers for {expert} from the next turn on, in place of {previous}. "
