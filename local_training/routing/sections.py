@@ -38,9 +38,9 @@ class Showing:
         return next(label for label, purpose in self.experts if purpose == self.asked)
 
 
-def show(profile: Profile, sections: Sections, chance: random.Random) -> Showing:
-    """One showing of the starter `profile`, another one for every state of `chance`."""
-    (kind,) = chance.choices(_KINDS, _WEIGHTS)
+def show(profile: Profile, sections: Sections, chance: random.Random, kind: Kind | None = None) -> Showing:
+    """One showing of the starter `profile`, another one for every state of `chance`; of any kind, or of this one."""
+    kind = kind or chance.choices(_KINDS, _WEIGHTS)[0]
     if kind == "shuffled":
         return _shuffled(profile, sections, chance)
     own = [(expert, PURPOSES[expert.expert]) for expert in profile.experts]

@@ -11,7 +11,7 @@ from local_training.policy import Policy
 from local_training.replay import accumulate, score
 from local_training.runs.inputs import TokenExample
 from local_training.runs.learning import Learned, MemoryGuard, Tell, everything, guarded
-from local_training.runs.order import take
+from local_training.runs.order import take, take_in_order
 from local_training.runs.packing import Pack, by_head, runs_of
 from local_training.runs.recipe import Recipe
 from local_training.runs.worktime import WorkTime
@@ -46,7 +46,11 @@ class ExampleLearner:
 
     def learn(self, step: int, start: int) -> Learned:
         table = self._recipe.batch
-        drawn = take(self._packs, start, max(1, table.examples // table.pack), self._recipe.seed)
+        count = max(1, table.examples // table.pack)
+        in_order = self._recipe.kind == "sft" and table.order == "file"
+        drawn = (
+            take_in_order(self._packs, start, count) if in_order else take(self._packs, start, count, self._recipe.seed)
+        )
         batch = [example for pack in drawn for example in pack]
         with self._work.working("training"):
             return replace(self._guard.gathered(lambda: self._gather(batch)), taken=len(drawn))

@@ -13,6 +13,11 @@ def take(items: Sequence[Item], start: int, count: int, seed: int) -> tuple[Item
     return tuple(_at(items, place, seed) for place in range(start, start + count))
 
 
+def take_in_order(items: Sequence[Item], start: int, count: int) -> tuple[Item, ...]:
+    """The same of the order that they have; after the last comes the first."""
+    return tuple(items[place % len(items)] for place in range(start, start + count))
+
+
 def _at(items: Sequence[Item], place: int, seed: int) -> Item:
     epoch, within = divmod(place, len(items))
     return items[_order(len(items), epoch, seed)[within]]

@@ -66,6 +66,8 @@ class BatchTable(_Table):
 
     examples: int = Field(default=16, ge=1, le=4096)
     """Of sft, dpo and kto."""
+    order: Literal["shuffled", "file"] = "shuffled"
+    """Of sft: in random orders, or as the examples stand in the file, which can then begin with what is easy."""
     pack: int = Field(default=1, ge=1, le=1024)
     """Of sft: so many examples that follow each other in the file and begin alike are drawn together. What examples of
     a step have in common is read once in any case."""

@@ -45,7 +45,7 @@ SECTIONS = {
     "adapter": "rank = 16\nalpha = 8",
     "optimizer": 'rate = 2e-5\nwarmup_steps = 0\nschedule = "linear"\nbeta1 = 0.8\nbeta2 = 0.95\nweight_decay = 0.01\n'
     "clip_norm = 0.5",
-    "batch": "examples = 4\npack = 2\nprompts = 2\ngraph_tokens = 512\nshort_prompt_tokens = 0\n"
+    "batch": 'examples = 4\npack = 2\norder = "file"\nprompts = 2\ngraph_tokens = 512\nshort_prompt_tokens = 0\n'
     "through_prompt = false\n"
     "checkpointing = true",
     "rollouts": "branches = 4\nmax_tokens = 64\ntemperature = 0.7\ntogether = 8\nwaves = 4\ncontext_tokens = 1024",
