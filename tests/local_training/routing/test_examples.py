@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from local_training.example_files import example_set, read_examples
 from local_training.examples import AnswerExample, split_examples
 from local_training.rollouts import prompt_of
 from local_training.routing.__main__ import training_file
-from local_training.routing.examples import EXAMPLES, TOGETHER, RouteExample, example_line, route_examples
+from local_training.routing.examples import EASY, EXAMPLES, TOGETHER, RouteExample, example_line, route_examples
 from local_training.routing.phrases import read_sections
 from local_training.runs.creating import create_run
 from local_training.runs.recipe import read_recipe
@@ -74,6 +75,12 @@ def test_a_line_does_not_depend_on_how_many_there_are(profile: Profile):
     assert many[:10] == few
 
 
+def test_it_begins_with_the_starters_own_experts_and_goes_on_with_all_kinds(profile: Profile):
+    kinds = [example.showing.kind for example in route_examples(profile, whole, EASY + SOME, 0)]
+    assert set(kinds[:EASY]) == {"own"}
+    assert set(kinds[EASY:]) == {"own", "added", "shuffled"}
+
+
 def test_lines_that_follow_each_other_show_the_same_experts(profile: Profile):
     examples = list(route_examples(profile, whole, SOME, 0))
     packs = [examples[start : start + TOGETHER] for start in range(0, SOME - TOGETHER, TOGETHER)]
@@ -84,7 +91,7 @@ def test_lines_that_follow_each_other_show_the_same_experts(profile: Profile):
 
 def test_nothing_is_asked_of_chat_that_an_invented_expert_beside_it_claims(profile: Profile):
     invented = read_sections().invented
-    for example in route_examples(profile, whole, SOME * 3, 0):
+    for example in route_examples(profile, whole, EASY + SOME * 3, 0):
         shown = [invented[purpose] for _, purpose in example.showing.experts if purpose in invented]
         if example.showing.asked == "chat":
             assert not any(expert.claims.search(example.request) for expert in shown), example.request
@@ -97,9 +104,11 @@ def test_the_run_reads_the_very_tokens_that_serving_scores(serving: Serving):
 
     by_kind: Counter[str] = Counter()
     asked = zip(
-        route_examples(serving.profile, whole, SOME, 3), route_examples(serving.profile, shown, SOME, 3), strict=True
+        route_examples(serving.profile, whole, EASY + SOME, 3),
+        route_examples(serving.profile, shown, EASY + SOME, 3),
+        strict=True,
     )
-    for typed, example in asked:
+    for typed, example in islice(asked, EASY - SOME // 3, None):
         line = parsed(example)
         task = Task(line.example_id, line.messages, line.expert, ())
         assert prompt_of(task, serving.harness, serving.runtime) == served(typed, serving), line.example_id

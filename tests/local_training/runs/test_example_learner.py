@@ -217,6 +217,12 @@ def test_examples_that_follow_each_other_and_begin_alike_are_drawn_together():
     assert sorted(count for one in seen for count in one) == [1, 2, 2]
 
 
+def test_a_file_that_goes_from_easy_to_hard_is_learned_in_its_order():
+    given = [example(number, (number, number), (9,) * (number + 1)) for number in range(4)]
+    learner = learner_of(tiny_policy(), given, recipe("sft", 1, order="file"))
+    assert [learner.learn(1, start).trained_tokens for start in range(5)] == [1, 2, 3, 4, 1]
+
+
 def test_progress_is_told_example_by_example():
     told: list = []
     learner_of(tiny_policy(), SINGLE, recipe("sft", 3), told=told).learn(1, 0)

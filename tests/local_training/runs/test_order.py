@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from local_training.runs.order import take
+from local_training.runs.order import take, take_in_order
 
 ITEMS = tuple("abcdefg")
 
@@ -37,3 +37,8 @@ def test_a_batch_larger_than_the_data_takes_items_again():
 def test_nothing_asked_is_nothing_taken():
     assert take(ITEMS, 5, 0, seed=0) == ()
     assert take(("only",), 2, 3, seed=0) == ("only",) * 3
+
+
+def test_in_their_own_order_the_first_follows_the_last():
+    assert take_in_order(("a", "b", "c"), 1, 4) == ("b", "c", "a", "b")
+    assert take_in_order(("a", "b", "c"), 5, 0) == ()
