@@ -14,16 +14,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.errors import UsageProblem
+from engine.json_lines import demand, refuse_unknown
 from local_training.examples import AnswerExample, ExampleKind, ExampleSet, has_both_labels
 from local_training.line_files import (
     ASKED_FIELDS,
     Fault,
     all_of,
     asked,
-    demand,
     parse_lines,
     read_content,
-    refuse_unknown,
 )
 
 _FIELDS: Final[Mapping[ExampleKind, tuple[str, ...]]] = {

@@ -5,13 +5,13 @@ learned wrongly. Knows neither rewards nor answers. Light: no torch.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from engine.errors import UsageProblem
-from local_training import strict_json
+from engine.json_lines import Wrong, demand, numbered_lines, object_of, refuse_unknown
 from local_training.tasks import TaskMessage
 
 MOST_FILE_BYTES: Final = 256 << 20
@@ -26,10 +26,6 @@ _BOM: Final = b"\xef\xbb\xbf"
 _FAULTS_SHOWN: Final = 20
 
 Item = TypeVar("Item")
-
-
-class Wrong(Exception):
-    """The reason why a line cannot be used, as a clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,36 +105,15 @@ def parse_lines(
     if content.startswith(_BOM):
         faults.append(Fault(1, "it begins with a byte order mark; save the file as UTF-8 without one"))
         content = content.removeprefix(_BOM)
-    for number, line in _lines(content):
+    for number, line in numbered_lines(content):
         try:
-            line_id, item = make(_object(line))
+            line_id, item = make(object_of(line, MOST_LINE_BYTES))
             demand(line_id not in found, f"the id `{line_id}` is already that of line {found.get(line_id, (0,))[0]}")
         except Wrong as wrong:
             faults.append(Fault(number, str(wrong)))
         else:
             found[line_id] = (number, item)
     return tuple(item for _, item in found.values()), tuple(faults)
-
-
-def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
-    # Only "\n" ends a line: JSON texts may hold other line separators.
-    lines = content.split(b"\n")
-    if lines[-1] == b"":
-        lines.pop()
-    yield from enumerate((line.removesuffix(b"\r") for line in lines), start=1)
-
-
-def _object(line: bytes) -> dict[str, Any]:
-    demand(line.strip() != b"", "it is empty")
-    demand(len(line) <= MOST_LINE_BYTES, f"it is longer than {MOST_LINE_BYTES >> 10} KiB")
-    try:
-        value = strict_json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise Wrong(f"it is not valid UTF-8 at byte {error.start + 1}") from None
-    except ValueError as error:
-        raise Wrong(str(error)) from None
-    demand(isinstance(value, dict), "it is no JSON object")
-    return dict(value)
 
 
 def asked(value: dict[str, Any]) -> Asked:
@@ -203,15 +178,3 @@ def listed(value: Any, field: str) -> list[Any]:
     demand(isinstance(value, list), f"`{field}` must be a list")
     demand(len(value) <= MOST_LISTED, f"`{field}` lists more than {MOST_LISTED}")
     return list(value)
-
-
-def refuse_unknown(value: dict[str, Any], known: frozenset[str], what: str) -> None:
-    """Raises: Wrong, naming the fields that `what` does not have."""
-    unknown = sorted(value.keys() - known)
-    demand(not unknown, f"{what} has the unknown field `{', '.join(unknown):.80}`")
-
-
-def demand(is_so: bool, reason: str) -> None:
-    """Raises: Wrong with the reason, when it is not so."""
-    if not is_so:
-        raise Wrong(reason)

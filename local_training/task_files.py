@@ -15,17 +15,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.errors import UsageProblem
+from engine.json_lines import Wrong, demand, refuse_unknown
 from local_training.line_files import (
     ASKED_FIELDS,
     Fault,
-    Wrong,
     all_of,
     asked,
-    demand,
     listed,
     parse_lines,
     read_content,
-    refuse_unknown,
 )
 from local_training.rewards import RewardProblem, build_reward
 from local_training.tasks import RewardSpec, Task, TaskSet

@@ -3,14 +3,14 @@
 What is read wrongly would be judged wrongly, so nothing is passed over. Knows no suite.
 """
 
-import json
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from engine.errors import UsageProblem
+from engine.json_lines import Wrong, demand, numbered_lines, object_of
 
 MOST_FILE_BYTES: Final = 8 << 20
 MOST_LINE_BYTES: Final = 64 << 10
@@ -18,10 +18,6 @@ MOST_TEXT_CHARACTERS: Final = 8000
 MOST_NAME_CHARACTERS: Final = 120
 MOST_LISTED: Final = 64
 _HINT: Final = "Correct this line. Nothing of the file was used."
-
-
-class Wrong(Exception):
-    """Why a line cannot be used, as a clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +43,9 @@ def read_content(path: Path, shown: str) -> bytes:
 
 def parse_lines(content: bytes, shown: str) -> Iterator[Line]:
     """The objects of all lines. Raises: UsageProblem at the first that is none."""
-    # Only "\n" ends a line: JSON texts may hold other line separators.
-    lines = content.split(b"\n")
-    if lines[-1] == b"":
-        lines.pop()
-    for number, line in enumerate(lines, start=1):
+    for number, line in numbered_lines(content):
         try:
-            value = _object(line.removesuffix(b"\r"))
+            value = object_of(line, MOST_LINE_BYTES)
         except Wrong as wrong:
             raise problem_at(shown, number, wrong) from None
         yield Line(number, value)
@@ -61,47 +53,6 @@ def parse_lines(content: bytes, shown: str) -> Iterator[Line]:
 
 def problem_at(shown: str, number: int, wrong: Wrong) -> UsageProblem:
     return UsageProblem(f"{shown}, line {number}: {wrong}.", _HINT)
-
-
-def _object(line: bytes) -> dict[str, Any]:
-    demand(line.strip() != b"", "it is empty")
-    demand(len(line) <= MOST_LINE_BYTES, f"it is longer than {MOST_LINE_BYTES >> 10} KiB")
-    try:
-        value = json.loads(line.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_without_twins)
-    except UnicodeDecodeError as error:
-        raise Wrong(f"it is not valid UTF-8 at byte {error.start + 1}") from None
-    except json.JSONDecodeError as error:
-        raise Wrong(f"it is no JSON: {error.msg} at character {error.pos + 1}") from None
-    except ValueError:
-        raise Wrong("it holds a number of too many digits") from None
-    except RecursionError:
-        raise Wrong("it is nested too deep") from None
-    demand(isinstance(value, dict), "it is no JSON object")
-    return dict(value)
-
-
-def _no_constant(name: str) -> Any:
-    raise Wrong(f"it holds {name}, which is no JSON")
-
-
-def _without_twins(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        demand(name not in found, f"it gives {name!r:.40} twice")
-        found[name] = value
-    return found
-
-
-def demand(is_so: bool, reason: str) -> None:
-    """Raises: Wrong with the reason, when it is not so."""
-    if not is_so:
-        raise Wrong(reason)
-
-
-def refuse_unknown(value: dict[str, Any], known: frozenset[str], what: str) -> None:
-    """Raises: Wrong, naming the fields that `what` does not have."""
-    unknown = sorted(value.keys() - known)
-    demand(not unknown, f"{what} has the unknown field {', '.join(unknown)!r:.80}")
 
 
 def text_of(value: Any, what: str) -> str:

@@ -22,17 +22,15 @@ from engine.assets import asset_path
 from engine.errors import UsageProblem
 from engine.evaluation.checks import Check, ContainsAny, ContainsNone, JsonObject, LongestWords, NoLink, holds
 from engine.evaluation.lines import (
-    Wrong,
-    demand,
     listed,
     name_of,
     parse_lines,
     problem_at,
     read_content,
-    refuse_unknown,
     text_of,
     whole_number,
 )
+from engine.json_lines import Wrong, demand, refuse_unknown
 
 __all__ = [
     "Check",

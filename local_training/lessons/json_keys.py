@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
-from local_training import strict_json
+from engine import strict_json
 from local_training.lessons.traits import Fields, Values
 from local_training.lessons.wording import first_sentences
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from local_training import strict_json
+from engine import strict_json
 from local_training.examples import AnswerExample
 from local_training.lessons.building import HeldOutItem, LessonData
 from local_training.lessons.stored import lesson_from, lesson_value

@@ -18,13 +18,14 @@ from typing import Any, Final
 
 from engine.assets import asset_path
 from engine.errors import UsageProblem
+from engine.json_lines import demand, refuse_unknown
 from engine.signals.values import Correction
 from local_training.lessons.json_keys import JsonKeys
 from local_training.lessons.lesson import Lesson
 from local_training.lessons.similarity import Likeness, cosine, is_near_any, word_set
 from local_training.lessons.traits import Fields
 from local_training.lessons.wording import Language, language_of
-from local_training.line_files import all_of, demand, read_content, refuse_unknown
+from local_training.line_files import all_of, read_content
 
 TOPICS: Final = ("everyday", "extraction", "facts", "measures", "writing")
 _NARROW: Final = frozenset({"extraction", "measures"})

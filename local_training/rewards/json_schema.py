@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from local_training.strict_json import same
+from engine.strict_json import same
 
 _ANNOTATIONS: Final = frozenset(
     {"title", "description", "default", "examples", "$schema", "$id", "$comment", "$defs", "definitions", "format"}

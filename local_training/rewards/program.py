@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-from local_training import strict_json
+from engine import strict_json
 from local_training.rewards.confined import Limits, ProgramEnd, run_python
 from local_training.rewards.parameters import Parameters
 from local_training.rewards.values import Judgement, Outcome, right_if

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, get_args
 
+from engine import strict_json
 from engine.harness.tool_calls import Style, Tool, ToolCall, parser_for
-from local_training import strict_json
 from local_training.rewards.json_schema import mismatch, schema_fault
 from local_training.rewards.parameters import Parameters
 from local_training.rewards.values import Judgement, Outcome, right_if

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from engine import strict_json
 from engine.adapters.files import put, written
 from engine.errors import StoreProblem
-from local_training import strict_json
 
 Finish = Literal["eos", "length"]
 _SUFFIX: Final = ".jsonl"

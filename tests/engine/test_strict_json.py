@@ -2,7 +2,7 @@
 
 import pytest
 
-from local_training.strict_json import MOST_LEVELS, loads, same
+from engine.strict_json import MOST_LEVELS, loads, same
 
 
 @pytest.mark.parametrize(
