@@ -20,9 +20,11 @@ from app.gate.secrets import Secrets
 from app.gate.serving import Server, listen, port_of
 from app.gate.tickets import Tickets, login_url
 from app.paths import Paths
+from app.teaching.spawning import SpawningTeacher
 from app.web import page_app
 from app.wiring import open_client
 from ui.strings import LANGUAGES, say
+from ui.teaching_work import Teaching
 
 WIDTH, HEIGHT = 1180, 760
 PHONE_WIDTH, PHONE_HEIGHT = 390, 780
@@ -76,7 +78,8 @@ def _address_of_page() -> Iterator[str]:
             before = Path.cwd()
             os.chdir(empty)
             try:
-                app = page_app(lambda: opened.client, port, secrets, tickets, folder=files)
+                teaching = Teaching(SpawningTeacher(paths, os.environ, lambda: "starter"))
+                app = page_app(lambda: opened.client, port, secrets, tickets, folder=files, teaching=teaching)
                 with Server(app, [listener]).running():
                     yield login_url(port, tickets.mint())
             finally:
