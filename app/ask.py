@@ -1,16 +1,14 @@
 """`macaron ask`: one turn, printed as it comes or as one JSON object."""
 
 import os
-import signal
-import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from types import FrameType
+from contextlib import closing
 from typing import Any
 
 from app.output import ProgressLine, print_error, print_json, print_note, print_text
 from app.paths import Paths
 from app.settings import screen_language
+from app.stopping import set_by_signals
 from app.wiring import attached, open_client
 from engine.agent import checked_text
 from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent
@@ -44,7 +42,8 @@ def ask_once(
     )
     with (
         opening as opened,
-        _stop_on_signal(opened.client) as stop,
+        # The turn ends there and keeps its text.
+        set_by_signals(opened.client.stop) as stop,
     ):
         progress.clear()
         language = screen_language(opened.settings, os.environ)
@@ -137,27 +136,6 @@ def _show_progress(event: TurnEvent, progress: ProgressLine, language: str) -> N
             progress.show(say("phase.waiting_behind", language, count=values["ahead"]))
         case Reading(done=done, total=total) if done < total:
             progress.show(say("progress.reading", language, done=f"{done:,}", total=f"{total:,}"))
-
-
-@contextmanager
-def _stop_on_signal(client: Client) -> Iterator[Stop]:
-    """The first Ctrl+C, or a polite end of the process, stops the turn and keeps its text; the next ends at once.
-
-    The flag is set from the first on.
-    """
-    asked = threading.Event()
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        asked.set()
-        client.stop()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield asked
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
 
 
 def _stopping(events: Iterator[TurnEvent], stop: Stop, client: Client) -> Iterator[TurnEvent]:

@@ -3,7 +3,7 @@
 It may be another program's, one that was exported here or elsewhere, or the result of a training run.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -74,18 +74,25 @@ def run_import(
             "Copy both again; or import the file without the manifest.",
         )
     imported = import_adapter(origin.path, base, paths.adapters, data_type=data_type)
-    try:
-        with open_shelf(paths) as shelf:
-            record = shelf.add_adapter(_record(imported, origin, chosen, for_expert, base_hash), origin.sources)
-    except AgentError:
-        if imported.is_new:  # what is not listed would lie there for ever
-            Path(imported.adapter.path).unlink(missing_ok=True)
-        raise
+    record = list_imported(paths, imported, _record(imported, origin, chosen, for_expert, base_hash), origin.sources)
     if as_json:
         print_json(_as_json(imported, base, record))
     else:
         _tell(imported, record, base, screen_language(settings, environment))
     return 0
+
+
+def list_imported(
+    paths: Paths, imported: ImportedAdapter, record: AdapterRecord, sources: Sequence[Source]
+) -> AdapterRecord:
+    """Enter an adapter whose file was just brought in; its entry. Raises: AgentError; a new file is gone then."""
+    try:
+        with open_shelf(paths) as shelf:
+            return shelf.add_adapter(record, sources)
+    except AgentError:
+        if imported.is_new:  # what is not listed would lie there for ever
+            Path(imported.adapter.path).unlink(missing_ok=True)
+        raise
 
 
 def find_origin(paths: Paths, path: Path) -> Origin:

@@ -21,12 +21,12 @@ from app.evaluation.judging import (
 )
 from app.evaluation.opening import open_bench
 from app.evaluation.parity import parity_of
-from app.evaluation.stopping import set_by_signals
 from app.evaluation.wording import gate_lines, judged_json, progress_line, results_json, results_lines
 from app.output import ProgressLine, print_json, print_text
 from app.paths import Paths, make_home
 from app.profiles import load_chosen_profile
 from app.settings import Settings, load_settings, screen_language
+from app.stopping import set_by_signals
 from engine.adapters.gate import NIGHT, TEACH, AdapterResults, GateRules
 from engine.adapters.records import AdapterRecord
 from engine.errors import ScoringStopped, UnknownName, UsageProblem

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from app.adapters.opening import open_shelf
+from app.adapters.importing import list_imported
 from app.files import written
 from app.paths import Paths
 from app.teaching.folder import LessonFolder, StoredLesson
@@ -16,7 +16,7 @@ from app.training.supervising import ask_to_stop, supervise
 from app.training.trainer import OUR_TRAINER, TrainerProgram
 from engine.adapters.importing import import_adapter
 from engine.adapters.records import AdapterRecord, Source
-from engine.errors import AgentError, RuntimeFailed, ScoringStopped, StoreProblem
+from engine.errors import RuntimeFailed, ScoringStopped, StoreProblem
 from engine.routing.profile import Profile
 from engine.runtime.identity import fingerprint
 from engine.runtime.protocol import Stop
@@ -184,13 +184,7 @@ def bring_in(
         data_hash=frozen.data_hash,
         note=f"lesson {stored.proposal.lesson_id}",
     )
-    try:
-        with open_shelf(paths) as shelf:
-            return shelf.add_adapter(record, sources_of(corrections))
-    except AgentError:
-        if imported.is_new:  # what is not listed would lie there for ever
-            Path(imported.adapter.path).unlink(missing_ok=True)
-        raise
+    return list_imported(paths, imported, record, sources_of(corrections))
 
 
 def sources_of(corrections: Sequence[Correction]) -> tuple[Source, ...]:

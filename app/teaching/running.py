@@ -1,26 +1,23 @@
 """`macaron teach`: propose, ask, teach, ask again, and say what came of it; undo; list."""
 
 import os
-import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from types import FrameType
 from typing import Final
 
 from app.adapters.opening import open_shelf
 from app.output import ProgressLine, print_json, print_text
 from app.paths import Paths
 from app.settings import load_settings, screen_language
+from app.stopping import set_by_signals
 from app.teaching.folder import LessonFolder, find_lesson, lessons_of
 from app.teaching.proposing import propose
 from app.teaching.using import undo, use_lesson
 from app.teaching.wording import list_lines, state_of
 from app.teaching.working import teach
 from app.training.trainer import OUR_TRAINER, TrainerProgram
-from engine.runtime.protocol import Stop
 from ui.strings import say
 from ui.teaching import Taught, TeachProgress
 from ui.teaching_lines import progress_text, proposal_lines, taught_lines
@@ -147,7 +144,9 @@ def _taught(
             progress.show(progress_text(told, language))
 
     try:
-        with _stopped_by_signals(follows_input=follows_input) as stop:
+        with set_by_signals() as stop:
+            if follows_input:
+                threading.Thread(target=_set_at_end_of_input, args=(stop,), name="input", daemon=True).start()
             return teach(
                 paths,
                 environment,
@@ -180,25 +179,6 @@ def _tell(paths: Paths, taught: Taught, language: str, ask: Ask | None, *, as_js
         print_text(say("teach.kept", language, command=command))
     elif taught.decision == "rejected":
         print_text(say("teach.more", language))
-
-
-@contextmanager
-def _stopped_by_signals(*, follows_input: bool) -> Iterator[Stop]:
-    """The first Ctrl+C, or a polite end of the process, asks the lesson to end; the next Ctrl+C ends it at once."""
-    asked = threading.Event()
-
-    def ask(_number: int, _frame: FrameType | None) -> None:
-        asked.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    if follows_input:
-        threading.Thread(target=_set_at_end_of_input, args=(asked,), name="input", daemon=True).start()
-    previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield asked
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
 
 
 def _set_at_end_of_input(asked: threading.Event) -> None:

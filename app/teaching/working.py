@@ -166,10 +166,8 @@ class _Work:
             record = self._learned(bench, data)
             judged = self._judged(bench, record, held_out, lesson.changes_length)
             mine = bench.stack(adapter_ref(check_file(self.paths.adapters, record)))
-            comparison = compare(data, held_out.answers(now), held_out.answers(mine), self.conditions.seed)
-            everything = compare(
-                data, held_out.answers(now), held_out.answers(mine), self.conditions.seed, shown=len(data.held_out)
-            )
+            compared = partial(compare, data, held_out.answers(now), held_out.answers(mine), self.conditions.seed)
+            comparison, everything = compared(), compared(shown=len(data.held_out))
         self.budget.tell("saving", 0, 0)
         self.folder.write_answers(HeldOutAnswers(tuple(map(_compared, everything.shown))))
         return self._decided(record, judged, comparison, use=use)

@@ -2,20 +2,26 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from engine.runtime.protocol import Stop
+
+def _nothing() -> None:
+    """For those to whom the flag is enough."""
 
 
 @contextmanager
-def set_by_signals() -> Iterator[Stop]:
-    """The first Ctrl+C, or a polite end of the process, sets the flag; the next Ctrl+C ends at once."""
+def set_by_signals(also: Callable[[], None] = _nothing) -> Iterator[threading.Event]:
+    """The first Ctrl+C, or a polite end of the process, sets the flag; the next Ctrl+C ends at once.
+
+    `also` is called after the flag is set, from within the signal's handler.
+    """
     asked = threading.Event()
 
     def ask(_number: int, _frame: FrameType | None) -> None:
         asked.set()
+        also()
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
