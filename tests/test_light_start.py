@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-HEAVY = ("fastapi", "gradio", "llama_cpp", "numpy", "peft", "textual", "torch", "transformers")
+HEAVY = ("fastapi", "gradio", "llama_cpp", "mcp", "numpy", "peft", "textual", "torch", "transformers")
 HELP_THEN_HEAVY_MODULES = f"""
 import runpy, sys
 sys.argv = ["macaron", "--help"]

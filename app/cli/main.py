@@ -13,6 +13,7 @@ from app.cli.adapters import adapters
 from app.cli.care import backup, doctor, restore, verify
 from app.cli.evaluation import evaluate
 from app.cli.history import history
+from app.cli.jobs import jobs
 from app.cli.models import models
 from app.cli.serving import key, serve, web
 from app.cli.signals import signals
@@ -34,7 +35,7 @@ def cli() -> None:
 
 _TALK: Final = (ask, chat, web, serve, key)
 _LEARNING: Final = (models, adapters, train, evaluate, teach, signals)
-_CARE: Final = (history, doctor, backup, restore, verify)
+_CARE: Final = (history, jobs, doctor, backup, restore, verify)
 for _verb in (*_TALK, *_LEARNING, *_CARE):
     cli.add_command(_verb)
 

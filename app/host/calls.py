@@ -1,7 +1,7 @@
 """The management calls of a Client, by name: their arguments and results as plain data, on both sides of the wire.
 
 What a call takes and gives is read from `ui.client.Client` itself (from `ui.adapter_shelf.AdapterShelf` where it is of
-adapters), so the two can never differ.
+adapters, from `ui.job_shelf.JobShelf` where it is of jobs), so the two can never differ.
 """
 
 import inspect
@@ -15,6 +15,7 @@ from engine.errors import UsageProblem
 from engine.runtime import wire
 from ui.adapter_shelf import AdapterShelf
 from ui.client import Client
+from ui.job_shelf import JobShelf
 
 NAMES: Final = (
     "conversations",
@@ -54,6 +55,17 @@ ADAPTER_NAMES: Final = (
     "remove_adapter",
 )
 """Those of the shelf of adapters."""
+JOB_NAMES: Final = (
+    "jobs",
+    "job",
+    "job_runs",
+    "add_job",
+    "run_job",
+    "enable_job",
+    "disable_job",
+    "remove_job",
+)
+"""Those of the shelf of jobs."""
 CHANGING: Final = frozenset(
     {"select", "rename", "rate", "correct", "pick", "erase_signal", "confirm_signal", "import_conversation"}
 )
@@ -72,9 +84,10 @@ class Call:
 @cache
 def call_named(name: str) -> Call:
     """Raises: UsageProblem when there is no such call."""
-    if name not in (*NAMES, *ADAPTER_NAMES):
-        raise UsageProblem(f"There is no call {name!r}.", f"Calls: {', '.join((*NAMES, *ADAPTER_NAMES))}.")
-    method = getattr(AdapterShelf if name in ADAPTER_NAMES else Client, name)
+    if name not in (*NAMES, *ADAPTER_NAMES, *JOB_NAMES):
+        raise UsageProblem(f"There is no call {name!r}.", f"Calls: {', '.join((*NAMES, *ADAPTER_NAMES, *JOB_NAMES))}.")
+    holder = AdapterShelf if name in ADAPTER_NAMES else JobShelf if name in JOB_NAMES else Client
+    method = getattr(holder, name)
     hints = typing.get_type_hints(method)
     result = hints.pop("return")
     required = {

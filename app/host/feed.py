@@ -1,6 +1,6 @@
 """What happens in the host, for faces that want to stay in step: numbered, and resumable after a gap.
 
-Knows no HTTP. Events say that something changed, never what: who cares asks for it.
+Knows no HTTP. Events say that something changed, never what: who cares asks for it. Only a notice says it all.
 """
 
 import asyncio
@@ -16,7 +16,8 @@ KEPT: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class HostEvent:
-    """`name`: turn_opened, turn_closed, conversation, profile, engine, or reset after a gap that cannot be filled."""
+    """`name`: turn_opened, turn_closed, conversation, profile, engine, job_notice, or reset after a gap that cannot be
+    filled."""
 
     number: int
     name: str

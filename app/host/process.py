@@ -28,6 +28,7 @@ from app.host.address import HostAddress, remove_address, write_address
 from app.host.lifetime import Lifetime
 from app.host.routes import error_response, native_router
 from app.host.service import Service
+from app.jobs.hosting import hosted_jobs
 from app.openai_api import openai_router
 from app.opening import open_store
 from app.output import print_error
@@ -35,6 +36,7 @@ from app.paths import Paths
 from app.settings import Settings, load_settings
 from engine.errors import AgentError, UsageProblem
 from engine.runtime import wire
+from ui.job_shelf import JobShelf
 
 _BODY_BYTES: Final = {"/api/turns": 16 << 20, "/api/call/import_conversation": 128 << 20}
 """Bodies that may be larger than others: a message with its files, and a conversation of 64 MB written as JSON."""
@@ -72,8 +74,14 @@ def run_host(paths: Paths, options: HostOptions, report: Report) -> None:
         )
         service = Service(paths, store, settings, options.profile)
         stack.callback(service.close)
+        jobs = stack.enter_context(hosted_jobs(service))
+
+        def stop_all() -> None:
+            jobs.end_soon()
+            service.queue.stop_all()
+
         server = Server(
-            build_app(service, address, keys, lambda: server.stop()), [listener], before_stop=service.queue.stop_all
+            build_app(service, address, keys, jobs, lambda: server.stop()), [listener], before_stop=stop_all
         )
         stack.enter_context(stopped_by_signals(server.stop))
         if options.lan is not None:
@@ -81,14 +89,22 @@ def run_host(paths: Paths, options: HostOptions, report: Report) -> None:
         write_address(paths, address)
         stack.callback(remove_address, paths, address)
         service.preload()
-        lifetime = Lifetime(service, server.stop, limit_s=settings.idle_minutes * 60.0, is_wanted=options.is_wanted)
+        lifetime = Lifetime(
+            service,
+            server.stop,
+            limit_s=settings.idle_minutes * 60.0,
+            is_wanted=options.is_wanted,
+            pending_jobs=jobs.pending,
+        )
         lifetime.start()
         stack.callback(lifetime.stop)
         report(address, service)
         server.run()
 
 
-def build_app(service: Service, address: HostAddress, keys: Secrets, stop_host: Callable[[], None]) -> Gate:
+def build_app(
+    service: Service, address: HostAddress, keys: Secrets, jobs: JobShelf, stop_host: Callable[[], None]
+) -> Gate:
     """Everything the host answers, behind its gate."""
     api = _fastapi()
 
@@ -97,7 +113,7 @@ def build_app(service: Service, address: HostAddress, keys: Secrets, stop_host: 
         """Bare liveness: that this host lives, and which start of it."""
         return {"status": "ok", "instance": address.instance}
 
-    api.include_router(native_router(service, address, stop_host))
+    api.include_router(native_router(service, address, jobs, stop_host))
     api.include_router(openai_router(service))
     return Gate(api, Policy(address.port, body_bytes_by_path=_BODY_BYTES), keys.access_of, public={"/health"})
 

@@ -27,6 +27,7 @@ from engine.events import TurnEvent
 from engine.runtime import wire
 from engine.runtime.protocol import Stop
 from engine.values import Attachment, Provenance
+from ui.job_shelf import JobShelf
 
 T = TypeVar("T")
 
@@ -90,7 +91,7 @@ def require_face(request: Request) -> None:
         raise NotAFace("An API key may not do this.", "Use Macaron's own chat, page or command line.")
 
 
-def native_router(service: Service, address: HostAddress, stop_host: Callable[[], None]) -> APIRouter:
+def native_router(service: Service, address: HostAddress, jobs: JobShelf, stop_host: Callable[[], None]) -> APIRouter:
     """The routes under /api. `stop_host()` ends the host, from any thread."""
     router = APIRouter(prefix="/api", dependencies=[Depends(require_face)])
     turns = Turns(service.queue, service.feed)
@@ -100,7 +101,7 @@ def native_router(service: Service, address: HostAddress, stop_host: Callable[[]
     async def call(name: str, request: Request) -> JSONResponse:
         known = calls.call_named(name)
         arguments = calls.arguments_from_plain(known, await _json(request))
-        holder = service.shelf if name in calls.ADAPTER_NAMES else service
+        holder = service.shelf if name in calls.ADAPTER_NAMES else jobs if name in calls.JOB_NAMES else service
         work = partial(getattr(holder, name), **arguments)
         result = await asyncio.get_running_loop().run_in_executor(executor, work)
         if name in calls.CHANGING:

@@ -386,3 +386,113 @@ def m008_adapters_are_listed_by_profile(database: MigrationDatabase) -> None:
             "CREATE INDEX adapters_by_profile_and_expert ON adapters (profile, expert)",
         ],
     )
+
+
+@MIGRATIONS()
+def m009_jobs_and_what_became_of_their_times(database: MigrationDatabase) -> None:
+    # A run is written down before it begins, so that one that broke off is known. Numbers of jobs that were removed
+    # are not given again: someone may have written one down.
+    _execute(
+        database,
+        [
+            """
+            CREATE TABLE jobs (
+                job_id INTEGER PRIMARY KEY AUTOINCREMENT,
+                request TEXT NOT NULL,
+                title TEXT NOT NULL,
+                kind TEXT NOT NULL,
+                text TEXT NOT NULL,
+                expert TEXT NOT NULL,
+                schedule_kind TEXT NOT NULL,
+                schedule TEXT NOT NULL,
+                zone TEXT NOT NULL,
+                begins_at TEXT NOT NULL,
+                missed TEXT NOT NULL,
+                missed_most INTEGER NOT NULL,
+                is_enabled INTEGER NOT NULL,
+                created_by TEXT NOT NULL,
+                created_at TEXT NOT NULL,
+                next_due_at TEXT,
+                planned_from_at TEXT NOT NULL,
+                blocked_by TEXT NOT NULL DEFAULT ''
+            )
+            """,
+            """
+            CREATE TABLE job_runs (
+                run_id INTEGER PRIMARY KEY,
+                job_id INTEGER NOT NULL REFERENCES jobs (job_id),
+                planned_at TEXT NOT NULL,
+                started_at TEXT,
+                ended_at TEXT,
+                outcome TEXT NOT NULL,
+                text TEXT NOT NULL DEFAULT '',
+                count INTEGER NOT NULL DEFAULT 1,
+                attempt INTEGER NOT NULL DEFAULT 1,
+                is_by_hand INTEGER NOT NULL DEFAULT 0,
+                conversation_id TEXT NOT NULL DEFAULT ''
+            )
+            """,
+            "CREATE UNIQUE INDEX jobs_by_request ON jobs (request)",
+            "CREATE INDEX jobs_by_time ON jobs (next_due_at) WHERE next_due_at IS NOT NULL",
+            "CREATE INDEX job_runs_by_job ON job_runs (job_id)",
+            "CREATE INDEX job_runs_open ON job_runs (outcome) WHERE outcome IN ('waiting', 'running')",
+        ],
+    )
+
+
+@MIGRATIONS()
+def m010_notes_and_dates_are_kept(database: MigrationDatabase) -> None:
+    # What a note was before, and a note or an event that is gone, can be brought back. One time of a repeated event
+    # that was moved is an event of its own, which names the start that it stands for. Numbers are not
+    # given again: a model may still have one in mind.
+    _execute(
+        database,
+        [
+            """
+            CREATE TABLE notes (
+                note_id INTEGER PRIMARY KEY AUTOINCREMENT,
+                title TEXT NOT NULL,
+                text TEXT NOT NULL,
+                terms TEXT NOT NULL,
+                source TEXT NOT NULL,
+                created_at TEXT NOT NULL,
+                updated_at TEXT NOT NULL,
+                previous TEXT,
+                removed_at TEXT
+            )
+            """,
+            """
+            CREATE TABLE events (
+                event_id INTEGER PRIMARY KEY AUTOINCREMENT,
+                uid TEXT NOT NULL,
+                instance TEXT NOT NULL,
+                kind TEXT NOT NULL,
+                title TEXT NOT NULL,
+                place TEXT NOT NULL,
+                notes TEXT NOT NULL,
+                starts TEXT NOT NULL,
+                ends TEXT NOT NULL,
+                zone TEXT NOT NULL,
+                is_all_day INTEGER NOT NULL,
+                rule TEXT NOT NULL,
+                left_out TEXT NOT NULL,
+                remind_minutes INTEGER,
+                source TEXT NOT NULL,
+                created_at TEXT NOT NULL,
+                updated_at TEXT NOT NULL,
+                cancelled_at TEXT
+            )
+            """,
+            """
+            CREATE TABLE reminders_told (
+                event_id INTEGER NOT NULL REFERENCES events (event_id),
+                starts TEXT NOT NULL,
+                told_at TEXT NOT NULL,
+                PRIMARY KEY (event_id, starts)
+            )
+            """,
+            "CREATE INDEX notes_by_update ON notes (updated_at, note_id)",
+            "CREATE UNIQUE INDEX events_by_uid ON events (uid, instance)",
+            "CREATE INDEX events_by_start ON events (starts, event_id)",
+        ],
+    )

@@ -39,6 +39,11 @@ TABLES: Final = (
     "promotions",
     "canaries",
     "canary_turns",
+    "jobs",
+    "job_runs",
+    "notes",
+    "events",
+    "reminders_told",
 )
 _SIDE_FILES: Final = ("", "-wal", "-shm", "-journal", ".source", ".source-wal", ".source-shm")
 _HEADER_BYTES: Final = 100

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from engine.harness.sandbox import _tried, interpreter, minimal_root, working_sandbox
+from engine.harness.sandbox import _tried, interpreter, minimal_root, own_packages_in, working_sandbox
+
+ROOT = Path(__file__).parents[3]
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
 
@@ -69,6 +71,47 @@ def test_E1_a_program_inside_has_no_rights_and_sees_only_itself(require_program:
     assert int(found["rights"], 16) == 0
     assert found["processes"] <= 2, "itself, and bubblewrap that waits for it"
     assert found["folder"] == "/tmp"
+
+
+@linux
+def test_E1_the_process_that_keeps_the_sandbox_shows_no_variables_of_the_one_that_started_it(
+    monkeypatch: pytest.MonkeyPatch, require_program: Callable[[str], str]
+):
+    require_program("bwrap")
+    monkeypatch.setenv("SECRET", "x")
+    assert run_inside("import json\nprint(json.dumps(open('/proc/1/environ').read()))") == ""
+
+
+@linux
+def test_E3_only_a_scratch_folder_of_limited_size_can_be_written(require_program: Callable[[str], str]):
+    require_program("bwrap")
+    found = run_inside(
+        "import json, os\n"
+        "settings = ['/proc/sys/kernel/core_pattern', '/proc/self/oom_score_adj']\n"
+        "places = [*settings, '/', '/dev', '/dev/shm', '/usr', '/tmp']\n"
+        "state = os.statvfs('/tmp')\n"
+        "writable = [place for place in places if os.access(place, os.W_OK)]\n"
+        "print(json.dumps({'writable': writable, 'bytes': state.f_blocks * state.f_frsize}))\n"
+    )
+    assert found == {"writable": ["/tmp"], "bytes": 64 << 20}
+
+
+@linux
+def test_E1_our_packages_are_hidden_where_they_are_installed_into_the_python_that_is_brought_in(
+    monkeypatch: pytest.MonkeyPatch, require_program: Callable[[str], str]
+):
+    program = require_program("bwrap")
+    monkeypatch.setattr(sys, "base_prefix", str(ROOT))
+    names = ("app", "engine", "local_training", "ui", "tests")
+    command = [*minimal_root(program), "/bin/ls", *(str(ROOT / name) for name in names)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    shown = {part.partition(":")[0]: part.split()[1:] for part in listing.split("\n\n")}
+    assert [bool(shown[str(ROOT / name)]) for name in names] == [False, False, False, False, True]
+
+
+def test_where_they_are_not_brought_in_nothing_needs_hiding():
+    assert own_packages_in(Path("/no/such/folder"), Path("/")) == []
+    assert ROOT / "engine" in own_packages_in(ROOT.parent)
 
 
 @linux

@@ -1,0 +1,1 @@
+"""The user's calendar and reminders, kept on this machine."""

@@ -1,0 +1,1 @@
+"""Files in folders that the user has granted, and nothing outside them."""

@@ -1,0 +1,1 @@
+"""Jobs: what is to happen at which times, and what did happen. Decides and keeps; runs nothing itself."""
