@@ -38,7 +38,7 @@ from local_training.runs.events import Progress
 from local_training.runs.folder import RunFolder
 from local_training.runs.metrics import Metrics
 
-ANCHOR: Final = Anchor(weight=2.0, requests=32, tokens=32, batch=4)
+ANCHOR: Final = Anchor(weight=3.0, requests=32, tokens=32, batch=4, within_nats=0.04)
 _EARLIER_SHARE: Final = 0.5
 """Of the examples, at most, that are of lessons before."""
 

@@ -136,7 +136,7 @@ def _anchor_answers(
     asked = everyday_requests()[:: max(1, len(everyday_requests()) // settings.requests)][: settings.requests]
     answered = partial(_answered, harness=harness, expert=recipe.expert, sampler=sampler)
     general = answered(folder.general, GENERAL_REQUESTS, ANSWER_TOKENS, recipe.rollouts.together)
-    if settings.weight == 0:
+    if settings.weight == 0 and settings.within_nats is None:
         return general, ()
     return general, answered(folder.anchor, asked, settings.tokens, recipe.rollouts.together)
 
