@@ -77,6 +77,7 @@ def _line(example: AnswerExample) -> Mapping[str, Any]:
         "answer": example.answer,
         "group": example.group,
         "tags": list(example.tags),
+        **({} if example.ends else {"ends": False}),
     }
 
 

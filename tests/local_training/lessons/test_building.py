@@ -20,6 +20,7 @@ from local_training.lessons.building import (
 )
 from local_training.lessons.inferring import infer_lesson
 from local_training.lessons.layout import AsBullets
+from local_training.lessons.lengths import Shorter
 from local_training.lessons.lesson import Lesson
 from local_training.lessons.lesson_files import (
     Anchor,
@@ -102,6 +103,29 @@ def test_the_users_own_answers_are_repeated_but_not_more_than_three_times():
     prompts = [example.messages[0].text for example in data.examples if "correction" in example.tags]
     assert set(map(prompts.count, prompts)) == {3}
     assert data.own_examples == len(prompts) == 18
+
+
+@pytest.mark.parametrize(
+    ("name", "ends"),
+    [
+        ("shorter", True),  # to end early is the lesson
+        ("json", True),
+        ("name", False),
+        ("metric", False),
+        ("language", True),  # whole answers, written by people
+    ],
+)
+def test_where_an_answer_was_only_cut_its_end_is_not_learned(name, ends: bool):
+    assert {one.ends for one in data_of(name).examples if "practice" in one.tags} == {ends}
+
+
+@pytest.mark.parametrize("name", ["name", "shorter"])
+def test_that_people_write_little_when_they_correct_is_not_learned_unless_it_is_the_lesson(name):
+    lesson = replace(lesson_of(name), incidental=(Shorter(most_units=10),))
+    for plan, ends in ((plan_of(name), True), (replace(plan_of(name), lesson=lesson), name == "shorter")):
+        answers = {one.practice_id: [ANSWERS[name]] for one in plan.training_practice}
+        examples = build_planned(plan, answers).examples
+        assert {one.ends for one in examples if "correction" in one.tags} == {ends}
 
 
 @pytest.mark.parametrize("name", NAMES)
