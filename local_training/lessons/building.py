@@ -76,9 +76,10 @@ def build_planned(plan: LessonPlan, base_answers: Mapping[str, Sequence[str]], *
             "The corrections leave nothing to learn from or nothing to test with.",
             "Correct answers to different questions.",
         )
-    room = MOST_EXAMPLES - len(own)
+    kept = _contrast_examples(plan, base_answers, expert)
+    room = MOST_EXAMPLES - len(own) - len(kept)
     return LessonData(
-        plan.lesson, (*own, *practised[: max(0, room)]), held_out, tuple(one.prompt for one in plan.off_target)
+        plan.lesson, (*own, *practised[: max(0, room)], *kept), held_out, tuple(one.prompt for one in plan.off_target)
     )
 
 
@@ -96,6 +97,25 @@ def _practice_examples(plan: LessonPlan, answers: Mapping[str, str], expert: str
         )
         for one in plan.training_practice
         if one.practice_id in answers
+    )
+
+
+def _contrast_examples(
+    plan: LessonPlan, answers: Mapping[str, Sequence[str]], expert: str
+) -> tuple[AnswerExample, ...]:
+    """How answers begin to which the lesson does not apply: as they did, and a run keeps what is familiar."""
+    return tuple(
+        AnswerExample(
+            one.practice_id,
+            (TaskMessage("user", one.prompt),),
+            expert,
+            answers[one.practice_id][0],
+            group=one.practice_id,
+            tags=("contrast", one.topic),
+            ends=False,
+        )
+        for one in plan.contrast
+        if any(answer.strip() for answer in answers.get(one.practice_id, ())[:1])
     )
 
 

@@ -49,7 +49,7 @@ ENVIRONMENT: Final[Mapping[str, str]] = {"LC_ALL": "en_US.UTF-8"}
 _ANSWER_TOKENS: Final = 160
 """Of what is corrected: most answers are over before."""
 _QUICK_ITEMS: Final = 4
-_QUICK_SIZES: Final = LessonSizes(training_practice=8, held_out_practice=8, off_target=4)
+_QUICK_SIZES: Final = LessonSizes(training_practice=8, held_out_practice=8, off_target=4, contrast=4)
 
 
 @dataclass(frozen=True, slots=True)
