@@ -53,5 +53,6 @@ def test_some_of_them_lead_by_far(bench: Bench):
 
 @pytest.mark.model
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_all_of_them_lead_by_far(bench: Bench):
     assert {name: lead for name, lead in leads(bench, CHOICES).items() if lead < LEAD_NATS} == {}
