@@ -5,14 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.assets import asset_path
-from engine.evaluation.reading import VIEWS, Bench, Reader
+from engine.evaluation.reading import Bench, Reader
 from engine.evaluation.suites import ChoiceItem, shipped_suites
-from engine.harness.formats import choose_format
-from engine.mixture import Mixture, harness_of
-from engine.routing.profile import load_profile
-from engine.runtime.llama import LlamaRuntime
-from engine.runtime.protocol import NEVER, LoadPlan
+from engine.runtime.protocol import NEVER
+from tests.support.evaluating import open_bench
 
 LEAD_NATS = 3.0
 """Of the right answer over the best wrong one. Honest lessons were seen to move a lead by up to two nats."""
@@ -23,15 +19,8 @@ CHOICES = [
 
 @pytest.fixture(scope="module")
 def bench(starter_base: Path) -> Iterator[Bench]:
-    runtime, profile = LlamaRuntime(), load_profile(asset_path("profiles", "starter"))
-    try:
-        plan = LoadPlan(str(starter_base), context_tokens=1024, pool_tokens=4096, max_views=VIEWS + 2, threads=1)
-        info = runtime.load(plan)
-        chat_format, _ = choose_format(info.architecture, info.markup, bos=info.bos, family=profile.family)
-        harness = harness_of(profile, chat_format, info.markup)
-        yield Bench(runtime, Mixture(profile, harness, info, {one.expert: () for one in profile.experts}), "L0")
-    finally:
-        runtime.close()
+    with open_bench(starter_base) as opened:
+        yield opened
 
 
 def leads(bench: Bench, items: list[ChoiceItem]) -> dict[str, float]:
