@@ -17,6 +17,8 @@ from local_training.lessons.sampling import chosen
 from local_training.tasks import TaskMessage
 
 TARGET_SUITE: Final = "lesson"
+CONTRAST: Final = "contrast"
+"""Tag of examples to which the lesson does not apply."""
 MOST_EXAMPLES: Final = 128
 _OWN_SHARE: Final = 0.25
 _MOST_REPEATS: Final = 3
@@ -111,7 +113,7 @@ def _contrast_examples(
             expert,
             answers[one.practice_id][0],
             group=one.practice_id,
-            tags=("contrast", one.topic),
+            tags=(CONTRAST, one.topic),
             ends=False,
         )
         for one in plan.contrast
