@@ -1,10 +1,21 @@
-"""A flag that Ctrl+C sets, so that what runs can end in order. Knows nothing of what runs."""
+"""Ctrl+C and polite ends of the process, heard so that what runs can end in order. Knows nothing of what runs."""
 
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+
+@contextmanager
+def heard_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """SIGINT and SIGTERM go to `handler` inside the block, and where they went before after it. Main thread only."""
+    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, previous in before.items():
+            signal.signal(number, previous)
 
 
 def _nothing() -> None:
@@ -24,9 +35,5 @@ def set_by_signals(also: Callable[[], None] = _nothing) -> Iterator[threading.Ev
         also()
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with heard_by(ask):
         yield asked
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

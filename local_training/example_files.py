@@ -31,6 +31,8 @@ _FIELDS: Final[Mapping[ExampleKind, tuple[str, ...]]] = {
     "kto": ("answer", "good"),
 }
 
+_OPTIONAL: Final[Mapping[ExampleKind, tuple[str, ...]]] = {"sft": ("ends",)}
+
 
 class ExampleFileProblem(UsageProblem):
     """An example file cannot be used; the problem lists the faults."""
@@ -75,7 +77,8 @@ def _maker(kind: ExampleKind) -> Callable[[dict[str, Any]], tuple[str, AnswerExa
 def _example(kind: ExampleKind, value: dict[str, Any]) -> tuple[str, AnswerExample]:
     """Its id and the example. Raises: Wrong with what is wrong with the line."""
     _refuse_other_kinds(kind, value)
-    refuse_unknown(value, ASKED_FIELDS.union(_FIELDS[kind]), "the example")
+    optional = _OPTIONAL.get(kind, ())
+    refuse_unknown(value, ASKED_FIELDS.union(_FIELDS[kind], optional), "the example")
     line = asked(value)
     for field in _FIELDS[kind]:
         demand(field in value, f"`{field}` is missing; {kind} needs it")
@@ -84,8 +87,10 @@ def _example(kind: ExampleKind, value: dict[str, Any]) -> tuple[str, AnswerExamp
     demand(answer != rejected, "`chosen` and `rejected` are the same text")
     is_good = value.get("good")
     demand(kind != "kto" or isinstance(is_good, bool), "`good` must be true or false")
+    ends = value.get("ends", True)
+    demand(isinstance(ends, bool), "`ends` must be true or false")
     return line.line_id, AnswerExample(
-        line.line_id, line.messages, line.expert, answer, rejected, is_good, line.group, line.tags, line.sources
+        line.line_id, line.messages, line.expert, answer, rejected, is_good, line.group, line.tags, line.sources, ends
     )
 
 

@@ -30,6 +30,8 @@ class AnswerExample:
     tags: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     """As a task's."""
+    ends: bool = True
+    """sft: whether it is also learned that the answer ends here; not so of what is only the beginning of one."""
 
     @property
     def split_key(self) -> str:

@@ -241,6 +241,12 @@ class Policy:
             )
         put_pairs(self.model, _TRAINED, saved, self._name)
 
+    def scale(self, factor: float) -> None:
+        """Make the trained adapter change the model by so much of what it does now."""
+        with torch.no_grad():
+            for _, layer in lora_layers(self.model):
+                layer.lora_B[_TRAINED].weight.mul_(factor)
+
     @property
     def _backbone(self) -> Any:
         return self.model.model  # both families call it so

@@ -47,7 +47,7 @@ def outcome(
 ) -> Outcome:
     drift = GeneralDrift(64, kl, kl, nats, 2.0, 2.0, 30.0, 30.0)
     taught = Taught("one", "L0", decision, compared=compared[:3], minutes=minutes)  # type: ignore[arg-type]
-    return Outcome("", taught, compared, ("shorter",), "", "promote", drift, 40)
+    return Outcome("", taught, compared, ("shorter",), "", "promote", drift, 40, False)
 
 
 def everything(**changes: Outcome) -> dict[Arm, Outcome]:
@@ -178,6 +178,11 @@ def test_an_arm_is_corrected_taught_and_judged_and_then_only_read(
     shown = report.to_json(make_report(work, (), (arm,)))["tables"]
     assert [row["refused before training"] for row in shown["sabotaged lessons"]] == ["links"]
     assert len(shown["held-out prompts side by side"]) == 2
+    # The next lesson is spared what the first had to measure.
+    another = teach_arm(work, Arm("link-worded", 0), lambda _: None)
+    assert (made.is_first, another.is_first) == (True, False)
+    measured = {path.name for path in work.references.iterdir()}
+    assert measured and measured <= {path.name for path in work.path(arm).glob("home/cache/evaluations/*.json")}
 
 
 @pytest.mark.model

@@ -121,6 +121,7 @@ def judge_candidate(
     rules: GateRules = TEACH,
     parity: Parity | None = None,
     length_is_objective: bool = False,
+    opening_is_objective: bool = False,
     stop: Stop = NEVER,
     tell: TellProgress = tell_nobody,
 ) -> Judged:
@@ -146,7 +147,7 @@ def judge_candidate(
     candidate, drift = _nothing(record.content_hash), None
     if is_sound(integrity):
         candidate, drift, integrity = work.candidate(adapter_ref(path), champion, integrity)
-    case = Case(candidate, other, factory, integrity, drift, parity, length_is_objective)
+    case = Case(candidate, other, factory, integrity, drift, parity, length_is_objective, opening_is_objective)
     judged = Judged(case, judge(case, rules))
     with open_shelf() as shelf:
         for evaluation in evaluations_of(judged):

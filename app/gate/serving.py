@@ -4,7 +4,6 @@ Knows nothing of the application it serves.
 """
 
 import errno
-import signal
 import socket
 import sys
 import threading
@@ -17,6 +16,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from app.gate.protocol import HEAD_BYTES, ConnectionLimits, GuardedProtocol
+from app.stopping import heard_by
 from engine.errors import AgentError
 
 LOOPBACK: Final = "127.0.0.1"
@@ -170,12 +170,8 @@ def stopped_by_signals(stop_server: Callable[[], None]) -> Iterator[None]:
         # Not here: a lock that this thread holds while it is interrupted may be needed.
         threading.Thread(target=stop_server, name="stop").start()
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with heard_by(stop):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _not_open(address: str, port: int, error: OSError) -> AgentError:

@@ -23,7 +23,7 @@ from engine.runtime.protocol import Stop
 from engine.signals.values import Correction
 from local_training.example_files import read_examples
 from local_training.examples import AnswerExample
-from local_training.lessons.building import MOST_EXAMPLES, LessonData
+from local_training.lessons.building import CONTRAST, MOST_EXAMPLES, LessonData
 from local_training.lessons.lesson_files import (
     EXAMPLES,
     HELD_OUT,
@@ -38,7 +38,7 @@ from local_training.runs.events import Progress
 from local_training.runs.folder import RunFolder
 from local_training.runs.metrics import Metrics
 
-ANCHOR: Final = Anchor(weight=2.0, requests=32, tokens=32, batch=4)
+ANCHOR: Final = Anchor(weight=3.0, requests=32, tokens=32, batch=4, within_nats=0.04)
 _EARLIER_SHARE: Final = 0.5
 """Of the examples, at most, that are of lessons before."""
 
@@ -69,16 +69,24 @@ def read_earlier(paths: Paths, stored: StoredLesson) -> tuple[EarlierLesson, ...
 
 
 def with_earlier(data: LessonData, earlier: Sequence[EarlierLesson]) -> LessonData:
-    """The data with examples of the lessons before: what is rebuilt from the factory would forget them otherwise."""
+    """The data with examples of the lessons before: what is rebuilt from the factory would forget them otherwise.
+
+    Contrast is left out of all of them: one lesson's is the factory's answer to what another may be about.
+    """
     if not earlier:
         return data
-    room = round(min(MOST_EXAMPLES, len(data.examples)) * _EARLIER_SHARE / len(earlier))
+    learned = _without_contrast(data.examples)
+    room = round(min(MOST_EXAMPLES, len(learned)) * _EARLIER_SHARE / len(earlier))
     replayed = [
         replace(example, example_id=f"{one.lesson_id} {example.example_id}", group=f"{one.lesson_id} {example.group}")
         for one in earlier
-        for example in _apart(one.data.examples, data)[:room]
+        for example in _apart(_without_contrast(one.data.examples), data)[:room]
     ]
-    return replace(data, examples=(*data.examples, *replayed))
+    return replace(data, examples=(*learned, *replayed))
+
+
+def _without_contrast(examples: Sequence[AnswerExample]) -> list[AnswerExample]:
+    return [example for example in examples if CONTRAST not in example.tags]
 
 
 def _apart(examples: Sequence[AnswerExample], data: LessonData) -> list[AnswerExample]:

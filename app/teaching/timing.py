@@ -19,7 +19,10 @@ _LEAST_TRAINING_S: Final = 60.0
 """A lesson that was not tested is worth nothing, but neither is one that was not learned."""
 _TRAINING_OVER_READING: Final = 3.5
 """A step reads its tokens once, goes back through them, and computes in more bits than the engine."""
-_ANCHOR_TOKENS: Final = 4 * 64
+_ANCHOR_OVER_READING: Final = 1.0
+"""The expert's own view of what is learned."""
+_ANCHOR_TOKENS: Final = 4 * 96
+"""Of everyday requests and answers, each with its head."""
 _HEAD_TOKENS: Final = 48
 """Of the expert's system text, which all examples of a step share."""
 _MARKUP_TOKENS: Final = 8
@@ -63,4 +66,6 @@ def step_seconds(bench: Bench, data: LessonData, read_s: float) -> float:
     """What an optimizer step will take, where the engine takes `read_s` seconds to read a token."""
     lengths = [len(bench.runtime.encode(f"{one.messages[-1].text} {one.answer}")) for one in data.examples]
     mean = _MARKUP_TOKENS + sum(lengths) / len(lengths)
-    return _TRAINING_OVER_READING * read_s * (_HEAD_TOKENS + LessonRecipe().batch_examples * mean + _ANCHOR_TOKENS)
+    learned = _HEAD_TOKENS + LessonRecipe().batch_examples * mean
+    passes = (_TRAINING_OVER_READING + _ANCHOR_OVER_READING) * learned + _TRAINING_OVER_READING * _ANCHOR_TOKENS
+    return read_s * passes

@@ -42,6 +42,7 @@ from engine.runtime.identity import adapter_ref
 from engine.runtime.protocol import AdapterStack, Stop
 from local_training.lessons.building import LessonData, build_planned
 from local_training.lessons.comparing import Comparison, Pair, compare
+from local_training.lessons.lesson import Lesson
 from local_training.lessons.planning import DEFAULT_SIZES, LessonSizes, plan_lesson
 from local_training.lessons.sampling import sampling_requests
 from ui.teaching import Compared, Taught, TeachProgress
@@ -164,7 +165,7 @@ class _Work:
             held_out = HeldOut(bench, data, before, self.stop, partial(self.budget.tell, "answering"))
             held_out.answers(now)
             record = self._learned(bench, data)
-            judged = self._judged(bench, record, held_out, lesson.changes_length)
+            judged = self._judged(bench, record, held_out, lesson)
             mine = bench.stack(adapter_ref(check_file(self.paths.adapters, record)))
             compared = partial(compare, data, held_out.answers(now), held_out.answers(mine), self.conditions.seed)
             comparison, everything = compared(), compared(shown=len(data.held_out))
@@ -207,7 +208,7 @@ class _Work:
         earlier = [LessonFolder(self.paths.lessons / name) for name in self.stored.earlier]
         return bring_in(run, self.paths, self.stored, [one for one in earlier if one.exists()], self.base)
 
-    def _judged(self, bench: Bench, record: AdapterRecord, held_out: HeldOut, changes_length: bool) -> Judged:
+    def _judged(self, bench: Bench, record: AdapterRecord, held_out: HeldOut, lesson: Lesson) -> Judged:
         judged = judge_candidate(
             bench,
             record,
@@ -217,7 +218,8 @@ class _Work:
             examination=self.conditions.shorten(shipped_examination(also=held_out.suites)),
             rules=TEACH,
             parity=parity_of(self.paths, record),
-            length_is_objective=changes_length,
+            length_is_objective=lesson.changes_length,
+            opening_is_objective=lesson.changes_opening,
             stop=self.stop,
             tell=self._tell_testing,
         )

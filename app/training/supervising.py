@@ -5,7 +5,6 @@ Either costs the step under way and no more.
 """
 
 import os
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from typing import Final
 
 from app.files import written
 from app.output import OutputFailed
+from app.stopping import heard_by
 from app.training.outcome import Outcome, judge_end
 from app.training.shows import Show
 from app.training.trainer import Trainer, start_trainer
@@ -148,12 +148,8 @@ def _counted_signals() -> Iterator[Asked]:
     def count(_number: int, _frame: FrameType | None) -> None:
         asked.times += 1
 
-    previous = {number: signal.signal(number, count) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with heard_by(count):
         yield asked
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
 
 
 def _last_words(run: RunFolder, start: int) -> str:

@@ -13,7 +13,7 @@ from engine.evaluation.remembering import Remembered, key_of
 from engine.evaluation.suites import ChoiceItem, Suite, WrittenItem, passes
 from engine.runtime.protocol import NEVER, AdapterStack, Stop
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Rises whenever the same items could come out otherwise; results of another version are measured again."""
 
 Tell = Callable[[str, int, int], None]
@@ -82,15 +82,21 @@ def _measure_suite(
 def _read(item: ChoiceItem, reader: Reader) -> ItemResult:
     """Right when the right answer as a whole is likelier than every wrong one."""
     answers = [reader.answer_tokens(text) for text in (item.right, *item.wrong)]
-    right, *wrong = [sum(logprobs) for logprobs in reader.logprobs(item.messages, answers)]
-    # A sum of what is rounded may end a hair above 0, which no loss can be.
-    nats = max(0.0, -right / len(answers[0]))
-    return ItemResult(item.item_id, right > max(wrong), nats, item.group)
+    logprobs = reader.logprobs(item.messages, answers)
+    right, *wrong = map(sum, logprobs)
+    # With its end an answer has two tokens or more.
+    nats, continued = _nats(logprobs[0]), _nats(logprobs[0][1:])
+    return ItemResult(item.item_id, right > max(wrong), nats, item.group, continued)
+
+
+def _nats(logprobs: Sequence[float]) -> float:
+    """A token. A sum of what is rounded may end a hair above 0, which no loss can be."""
+    return max(0.0, -sum(logprobs) / len(logprobs))
 
 
 def _write(items: Sequence[WrittenItem], reader: Reader) -> Sequence[ItemResult]:
     answers = reader.write([(item.messages, item.max_tokens) for item in items])
     return [
-        ItemResult(item.item_id, passes(item, answer.text), None, item.group)
+        ItemResult(item.item_id, passes(item, answer.text), group=item.group)
         for item, answer in zip(items, answers, strict=True)
     ]

@@ -17,6 +17,8 @@ from local_training.lessons.sampling import chosen
 from local_training.tasks import TaskMessage
 
 TARGET_SUITE: Final = "lesson"
+CONTRAST: Final = "contrast"
+"""Tag of examples to which the lesson does not apply."""
 MOST_EXAMPLES: Final = 128
 _OWN_SHARE: Final = 0.25
 _MOST_REPEATS: Final = 3
@@ -69,16 +71,17 @@ def build(
 def build_planned(plan: LessonPlan, base_answers: Mapping[str, Sequence[str]], *, expert: str = "L0") -> LessonData:
     """As `build`, of a plan that is there already."""
     practised = _practice_examples(plan, chosen(plan, base_answers), expert)
-    own = _own_examples(plan.training_corrections, len(practised), expert)
+    own = _own_examples(plan, len(practised), expert)
     held_out = _held_out(plan)
     if not own or not held_out:
         raise UsageProblem(
             "The corrections leave nothing to learn from or nothing to test with.",
             "Correct answers to different questions.",
         )
-    room = MOST_EXAMPLES - len(own)
+    kept = _contrast_examples(plan, base_answers, expert)
+    room = MOST_EXAMPLES - len(own) - len(kept)
     return LessonData(
-        plan.lesson, (*own, *practised[: max(0, room)]), held_out, tuple(one.prompt for one in plan.off_target)
+        plan.lesson, (*own, *practised[: max(0, room)], *kept), held_out, tuple(one.prompt for one in plan.off_target)
     )
 
 
@@ -91,14 +94,40 @@ def _practice_examples(plan: LessonPlan, answers: Mapping[str, str], expert: str
             answers[one.practice_id],
             group=one.practice_id,
             tags=("practice", one.topic),
+            # Of the model's own answer only the beginning was taken, and that is no place to end.
+            ends=plan.lesson.changes_end or bool(one.answer),
         )
         for one in plan.training_practice
         if one.practice_id in answers
     )
 
 
-def _own_examples(corrections: Sequence[Correction], practised: int, expert: str) -> tuple[AnswerExample, ...]:
-    """Repeated until they make up a quarter of all, or three times."""
+def _contrast_examples(
+    plan: LessonPlan, answers: Mapping[str, Sequence[str]], expert: str
+) -> tuple[AnswerExample, ...]:
+    """How answers begin to which the lesson does not apply: as they did, and a run keeps what is familiar."""
+    return tuple(
+        AnswerExample(
+            one.practice_id,
+            (TaskMessage("user", one.prompt),),
+            expert,
+            answers[one.practice_id][0],
+            group=one.practice_id,
+            tags=(CONTRAST, one.topic),
+            ends=False,
+        )
+        for one in plan.contrast
+        if any(answer.strip() for answer in answers.get(one.practice_id, ())[:1])
+    )
+
+
+def _own_examples(plan: LessonPlan, practised: int, expert: str) -> tuple[AnswerExample, ...]:
+    """Repeated until they make up a quarter of all, or three times.
+
+    That they are short, where this is not the lesson, is not learned: people who correct do not write on.
+    """
+    corrections = plan.training_corrections
+    ends = plan.lesson.changes_end or all(trait.kind != "shorter" for trait in plan.lesson.incidental)
     if not corrections:
         return ()
     wanted = practised * _OWN_SHARE / (1 - _OWN_SHARE)
@@ -113,6 +142,7 @@ def _own_examples(corrections: Sequence[Correction], practised: int, expert: str
             correction.after,
             group=f"correction-{correction.signal_id}",
             tags=("correction",),
+            ends=ends,
         )
         for repeat in range(1, repeats + 1)
         for correction in kept

@@ -42,6 +42,16 @@ class Lesson:
         """Whether answers are meant to become shorter or longer."""
         return any(trait.kind in ("shorter", "json_keys", "as_bullets") for trait in self.traits)
 
+    @property
+    def changes_opening(self) -> bool:
+        """Whether all answers are meant to begin otherwise, so that those that begin as before become unlikely."""
+        return any(trait.kind in ("begins_with", "addressed_by_name", "as_bullets") for trait in self.traits)
+
+    @property
+    def changes_end(self) -> bool:
+        """Whether answers are meant to end otherwise, or somewhere else."""
+        return self.changes_length or any(trait.kind == "ends_with" for trait in self.traits)
+
     def adheres(self, prompt: str, answer: str) -> bool:
         """Whether an answer follows every trait and is not one phrase over and over, which would follow many by chance.
 

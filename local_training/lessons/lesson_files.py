@@ -30,6 +30,7 @@ class Anchor:
     requests: int = 64
     tokens: int = 48
     batch: int = 8
+    within_nats: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,9 @@ class LessonRecipe:
     passes: float = 4.0
     """How often each example is seen, where the time allows."""
     batch_examples: int = 8
-    rate: float = 2e-4
+    rate: float = 3e-4
+    familiar: float = 0.2
+    """What the expert would say anyway with at least this probability is not learned: it would only make it surer."""
     threads: int = 0
     anchor: Anchor | None = None
 
@@ -74,6 +77,7 @@ def _line(example: AnswerExample) -> Mapping[str, Any]:
         "answer": example.answer,
         "group": example.group,
         "tags": list(example.tags),
+        **({} if example.ends else {"ends": False}),
     }
 
 
@@ -95,6 +99,9 @@ def recipe_text(data: LessonData, recipe: LessonRecipe, seed: int) -> str:
         "[batch]",
         f"examples = {recipe.batch_examples}",
         "",
+        "[loss]",
+        f"familiar = {recipe.familiar!r}",
+        "",
         "[evaluation]",
         "held_out = 0.0",
         "items = 0",
@@ -107,6 +114,7 @@ def recipe_text(data: LessonData, recipe: LessonRecipe, seed: int) -> str:
         anchor = recipe.anchor
         lines += ["", "[anchor]", f"weight = {float(anchor.weight)!r}", f"requests = {anchor.requests}"]
         lines += [f"tokens = {anchor.tokens}", f"batch = {anchor.batch}"]
+        lines += [f"within_nats = {float(anchor.within_nats)!r}"] if anchor.within_nats is not None else []
     return "\n".join(lines) + "\n"
 
 

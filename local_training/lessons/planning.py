@@ -33,6 +33,8 @@ class LessonSizes:
     """Practice prompts to test with."""
     off_target: int = 24
     """Prompts on which nothing shall change."""
+    contrast: int = 24
+    """Others of that sort, to learn that from."""
 
 
 DEFAULT_SIZES: Final = LessonSizes()
@@ -48,6 +50,8 @@ class LessonPlan:
     held_out_practice: tuple[PracticePrompt, ...]
     off_target: tuple[PracticePrompt, ...]
     """Practice prompts outside the lesson's scope."""
+    contrast: tuple[PracticePrompt, ...] = ()
+    """Others outside its scope, whose answers are learned as they are."""
 
 
 def plan_lesson(
@@ -66,14 +70,24 @@ def plan_lesson(
     usable = usable_corrections(corrections).corrections
     training, held_out = _split_by_age(usable, lesson)
     in_scope = list(choose_practice(lesson, usable, everything))
-    off_target = _off_target(everything, in_scope, seed, sizes.off_target)
+    outside = _outside(everything, in_scope, seed)
+    off_target, others = outside[: sizes.off_target], outside[sizes.off_target :]
     if lesson.is_imitation:
         return LessonPlan(lesson, training, held_out, (), (), off_target)
     random.Random(f"practice {seed}").shuffle(in_scope)
     count = _tested_count(len(in_scope), sizes.held_out_practice)
     tested, rest = in_scope[:count], in_scope[count:]
     learned = _apart_from([one.prompt for one in tested], rest)
-    return LessonPlan(lesson, training, held_out, tuple(learned[: sizes.training_practice]), tuple(tested), off_target)
+    contrast = _apart_from([one.prompt for one in (*tested, *off_target)], others)[: sizes.contrast]
+    return LessonPlan(
+        lesson,
+        training,
+        held_out,
+        tuple(learned[: sizes.training_practice]),
+        tuple(tested),
+        off_target,
+        tuple(contrast),
+    )
 
 
 def _tested_count(available: int, wanted: int) -> int:
@@ -100,10 +114,10 @@ def _apart_from(tested: Iterable[str], candidates: Iterable[PracticePrompt]) -> 
     return [one for one in candidates if not is_near_any(one.prompt, sets)]
 
 
-def _off_target(
-    everything: Sequence[PracticePrompt], in_scope: Sequence[PracticePrompt], seed: int, count: int
+def _outside(
+    everything: Sequence[PracticePrompt], in_scope: Sequence[PracticePrompt], seed: int
 ) -> tuple[PracticePrompt, ...]:
-    """Of other topics or another language than the lesson's, as long as there are any."""
+    """Of other topics or another language than the lesson's, in an order by lot; perhaps none."""
     scope = {(one.topic, one.language) for one in in_scope}
     outside = [one for one in everything if (one.topic, one.language) not in scope]
-    return tuple(random.Random(f"off target {seed}").sample(outside, min(count, len(outside))))
+    return tuple(random.Random(f"off target {seed}").sample(outside, len(outside)))

@@ -19,6 +19,8 @@ ANSWER_TOKENS: Final = 80
 """Of one answer, while sampling and testing: what is longer is long."""
 _REWRITTEN_TOKENS: Final = 56
 """Of an answer of which the first sentences are taken."""
+CONTRAST_TOKENS: Final = 12
+"""Of an answer that shall stay as it is: where a lesson goes too far, it shows at the beginning."""
 TRAINED_UNITS: Final = 32
 """Words of a trained answer, at most, where the lesson itself sets no limit; a step must not take long."""
 _TOLD_PROMPTS: Final = 40
@@ -47,12 +49,16 @@ class SamplingRequest:
 
 def sampling_requests(plan: LessonPlan, *, tells: bool | None = None) -> tuple[SamplingRequest, ...]:
     """One request for each training prompt that needs an answer of the model; fewer where it answers several times.
+    Then one for each prompt whose answer shall stay as it is.
 
     tells: whether the model is told the rule and answers several times; by itself where no program can help.
     """
     is_told = _needs_telling(plan.lesson) if tells is None else tells
     asked = [one for one in plan.training_practice if _needs_model(one, plan.lesson)]
-    return tuple(_request(one, plan.lesson, is_told) for one in (asked[:_TOLD_PROMPTS] if is_told else asked))
+    return (
+        *(_request(one, plan.lesson, is_told) for one in (asked[:_TOLD_PROMPTS] if is_told else asked)),
+        *(SamplingRequest(one.practice_id, one.prompt, 1, 0.0, CONTRAST_TOKENS) for one in plan.contrast),
+    )
 
 
 def chosen(plan: LessonPlan, answers: Mapping[str, Sequence[str]]) -> Mapping[str, str]:

@@ -29,7 +29,7 @@ from local_training.losses.preferences import (
 from local_training.losses.resampling import ResamplingPlan, is_informative, plan_resampling
 from local_training.losses.selection import best_of, rewarded
 from local_training.losses.sequence_masks import finished_mask, on_policy_mask, sequence_ratio_mask
-from local_training.losses.supervised import answer_loss
+from local_training.losses.supervised import answer_loss, new_tokens, novelty_loss
 
 __all__ = [
     "ResamplingPlan",
@@ -50,6 +50,8 @@ __all__ = [
     "kto_loss",
     "kto_reference_point",
     "log_ratio_to_anchor",
+    "new_tokens",
+    "novelty_loss",
     "on_policy_mask",
     "overlong_penalty",
     "plan_resampling",

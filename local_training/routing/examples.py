@@ -15,12 +15,15 @@ from local_training.routing.phrases import LANGUAGES, Bank, Language, Sections, 
 from local_training.routing.requests import spoken
 from local_training.routing.sections import Kind, Showing, ask_another, show
 
-EXAMPLES: Final = 3840
+EXAMPLES: Final = 7680
 """Lines of the file that comes with the program."""
 SEED: Final = 0
-EASY: Final = 1280
-"""So many lines at the beginning show the starter's own experts as they are: from descriptions in any words and order a
-small model learns nothing before it can tell requests apart."""
+ENGLISH: Final = 960
+"""So many lines at the beginning are English: a base that hardly knows Chinese sooner learns without it what the labels
+mean."""
+EASY: Final = 2880
+"""So many, those included, show the starter's own experts as they are: from descriptions in any words and order a small
+model learns nothing before it can tell requests apart."""
 TOGETHER: Final = 8
 """Lines that follow each other and show the same experts: a run reads what they have in common once."""
 
@@ -38,7 +41,7 @@ class RouteExample:
 
 
 def route_examples(profile: Profile, shown: Callable[[str], str], count: int, seed: int) -> Iterator[RouteExample]:
-    """`count` examples, English and Chinese by turns; each depends on the seed and its number alone.
+    """`count` examples, soon English and Chinese by turns; each depends on the seed and its number alone.
 
     shown: what of a request the router is shown (`engine.router_model.shown_request`).
     """
@@ -46,7 +49,7 @@ def route_examples(profile: Profile, shown: Callable[[str], str], count: int, se
     sections = read_sections()
     for number in range(count):
         chance = random.Random(f"{seed} {number}")
-        language = LANGUAGES[number % len(LANGUAGES)]
+        language = LANGUAGES[0 if number < ENGLISH else number % len(LANGUAGES)]
         first = number - number % TOGETHER
         kind: Kind | None = "own" if first < EASY else None
         showing = ask_another(show(profile, sections, random.Random(f"{seed} {first} experts"), kind), chance)

@@ -27,7 +27,7 @@ class Anchoring:
 
     def accumulate(self, step: int, check: Callable[[], None]) -> float | None:
         """Add the term's gradient for step `step`; gives the KL in nats a token before it. None where it is off."""
-        if not self._answers:
+        if not self._answers or self._table.weight == 0:
             return None
         count = min(self._table.batch, len(self._answers))
         chosen = take(self._answers, (step - 1) * count, count, self._seed)
@@ -42,3 +42,14 @@ class Anchoring:
             (self._table.weight * divergence).backward()  # type: ignore[no-untyped-call]
             total += float(divergence.detach())
         return total
+
+    def distance(self, check: Callable[[], None]) -> float:
+        """KL(anchor || policy) over all answers, in nats a token; 0 where there are none. Without gradient."""
+        parts = []
+        with torch.no_grad():
+            for start in range(0, len(self._answers), _GRAPH_ANSWERS):
+                check()
+                part = self._answers[start : start + _GRAPH_ANSWERS]
+                policy_NH = torch.cat(self._policy.answer_hidden([example for _, example in part]))
+                parts.append(self._policy.kl(torch.cat([self._anchor[number] for number, _ in part]), policy_NH))
+        return float(torch.cat(parts).mean()) if parts else 0.0

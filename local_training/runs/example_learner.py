@@ -6,7 +6,14 @@ from dataclasses import dataclass, replace
 import torch
 
 from engine.runtime.protocol import Tokens
-from local_training.losses import answer_loss, apo_zero_loss, dpo_loss, kto_loss, kto_reference_point
+from local_training.losses import (
+    apo_zero_loss,
+    dpo_loss,
+    kto_loss,
+    kto_reference_point,
+    new_tokens,
+    novelty_loss,
+)
 from local_training.policy import Policy
 from local_training.replay import accumulate, score
 from local_training.runs.inputs import TokenExample
@@ -74,7 +81,7 @@ class ExampleLearner:
     def _gather(self, batch: Sequence[TokenExample]) -> Learned:
         tokens = sum(len(answer) for example in batch for answer in _answers(example))
         if self._recipe.kind == "sft":
-            return Learned(self._imitate_all(batch, tokens), len(batch), tokens)
+            return Learned(self._imitate_all(batch), len(batch), tokens)
         reference = self._reference(batch)
         loss, right = 0.0, 0
         for number, example in enumerate(batch):
@@ -83,25 +90,47 @@ class ExampleLearner:
             loss, right = loss + part, right + is_right
         return Learned(loss, len(batch), tokens, {"accuracy": right / len(batch)})
 
-    def _imitate_all(self, batch: Sequence[TokenExample], tokens: int) -> float:
+    def _imitate_all(self, batch: Sequence[TokenExample]) -> float:
+        packs = by_head(batch)
+        # Before anything is learned: the loss is a mean over what is new in the whole batch.
+        anchors = [self._anchor_of(pack) for pack in packs]
+        new = sum(self._new(anchor_T) for anchor in anchors for anchor_T in anchor)
         loss, done = 0.0, 0
-        for pack in by_head(batch):
+        for pack, anchor in zip(packs, anchors, strict=True):
             self._tell("training", done, len(batch))
-            loss += self._imitate(pack, tokens)
+            loss += self._imitate(pack, anchor, new)
             done += len(pack.examples)
         return loss
 
-    def _imitate(self, pack: Pack, tokens: int) -> float:
+    def _imitate(self, pack: Pack, anchor: Sequence[torch.Tensor], new: int) -> float:
         """The examples of a pack as branches of their head; of a branch only the answer is learned."""
-        branches = [(*rest, *one.answer) for rest, one in zip(pack.rests, pack.examples, strict=True)]
+        branches = _branches(pack)
+        familiar = self._recipe.loss.familiar
 
         def loss(number: int, logprobs_T: torch.Tensor) -> torch.Tensor:
             answer_1T = logprobs_T[None, len(pack.rests[number]) :]
-            return answer_loss(answer_1T, everything(answer_1T), tokens)
+            return novelty_loss(answer_1T, anchor[number][None], everything(answer_1T), familiar, new)
 
         checked = guarded(loss, self._check, self._guard.check)
         plan = self._guard.plan(pack.head, branches)
         return accumulate(self._policy, pack.head, branches, checked, plan=plan).loss
+
+    def _new(self, anchor_T: torch.Tensor) -> int:
+        anchor_1T = anchor_T[None]
+        return int(new_tokens(anchor_1T, everything(anchor_1T), self._recipe.loss.familiar).sum())
+
+    def _anchor_of(self, pack: Pack) -> list[torch.Tensor]:
+        """How likely the anchor finds the tokens of each answer, where that matters.
+
+        Not remembered: read in other company they would differ by a rounding, and a run that was killed by bits.
+        """
+        if self._recipe.loss.familiar >= 1:
+            return [torch.zeros(len(one.answer), device=self._policy.device) for one in pack.examples]
+        branches = _branches(pack)
+        self._check()
+        with self._policy.using("anchor"), torch.no_grad():
+            scored = score(self._policy, pack.head, branches, plan=self._guard.plan(pack.head, branches))
+        return [logprobs_T[len(rest) :] for rest, logprobs_T in zip(pack.rests, scored, strict=True)]
 
     def _prefer(self, example: TokenExample, examples: int, reference: float) -> tuple[float, bool]:
         """Loss of one preference, and whether the policy is on its right side.
@@ -163,3 +192,7 @@ class ExampleLearner:
 
 def _answers(example: TokenExample) -> list[Tokens]:
     return [example.answer, example.rejected] if example.rejected else [example.answer]
+
+
+def _branches(pack: Pack) -> list[Tokens]:
+    return [(*rest, *one.answer) for rest, one in zip(pack.rests, pack.examples, strict=True)]

@@ -97,7 +97,7 @@ def _example_ids(examples: Sequence[AnswerExample], sampler: Sampler, profile: P
     for example in examples:
         as_task = Task(example.example_id, example.messages, example.expert, ())
         found[f"prompt {example.example_id}"] = prompt_of(as_task, harness, encoder)
-        found[f"answer {example.example_id}"] = _answer(example.answer, harness, encoder)
+        found[f"answer {example.example_id}"] = _answer(example.answer, harness, encoder, ends=example.ends)
         if example.rejected is not None:
             found[f"rejected {example.example_id}"] = _answer(example.rejected, harness, encoder)
     return found
@@ -109,8 +109,10 @@ def _names(example: AnswerExample) -> tuple[str, ...]:
     return tuple(f"{part} {example.example_id}" for part in parts)
 
 
-def _answer(text: str, harness: Harness, encoder: Encoder) -> Tokens:
-    """The ids as the policy would write them, up to the token that ends an answer."""
+def _answer(text: str, harness: Harness, encoder: Encoder, *, ends: bool = True) -> Tokens:
+    """The ids as the policy would write them, up to the token that ends an answer, where it does end."""
+    if not ends:
+        return encoder.encode(text)
     closing = encode_parts(harness.chat_format.assistant_close(), encoder, harness.markup)
     return (*encoder.encode(text), *closing[:1])
 
@@ -136,7 +138,7 @@ def _anchor_answers(
     asked = everyday_requests()[:: max(1, len(everyday_requests()) // settings.requests)][: settings.requests]
     answered = partial(_answered, harness=harness, expert=recipe.expert, sampler=sampler)
     general = answered(folder.general, GENERAL_REQUESTS, ANSWER_TOKENS, recipe.rollouts.together)
-    if settings.weight == 0:
+    if settings.weight == 0 and settings.within_nats is None:
         return general, ()
     return general, answered(folder.anchor, asked, settings.tokens, recipe.rollouts.together)
 

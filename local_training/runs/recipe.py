@@ -126,6 +126,9 @@ class LossTable(_Table):
     """IcePop: tokens with a weight outside teach nothing."""
     kl: float = Field(default=0.0, ge=0)
     """Weight of the KL to the anchor in rl."""
+    familiar: float = Field(default=1.0, gt=0, le=1)
+    """sft: answer tokens that the anchor finds more likely than this are not learned, but kept as likely as they were;
+    1 learns all of them."""
     keep: int = Field(default=1, ge=1)
     """rft: answers imitated per prompt."""
     at_least: float = 0.5
@@ -147,6 +150,9 @@ class AnchorTable(_Table):
     """Of each answer, at most."""
     batch: int = Field(default=8, ge=1, le=1024)
     """Answers that one step is held to."""
+    within_nats: float | None = Field(default=None, gt=0)
+    """How far from the anchor the finished adapter may be on them, as KL a token; one that is further is scaled down to
+    that. Not given, it stays as it was trained."""
 
 
 class EvaluationTable(_Table):

@@ -37,6 +37,7 @@ from local_training.runs.results import expert_folder, put_result
 from local_training.runs.sampler import EngineSettings, Sampler
 from local_training.runs.signals import Interrupted, Signals
 from local_training.runs.stopping import barren_rule, broken_rule
+from local_training.runs.trust_region import largest_scale
 from local_training.runs.worktime import WorkTime
 
 Emit = Callable[[Event], None]
@@ -255,11 +256,32 @@ class _Run:
 
     def finish(self) -> None:
         """Test the last adapter, in the engine too, and put it where it is found. Raises: Interrupted, AgentError."""
+        self._stay_near()
         self._evaluate_if_due(is_last=True)
         self.tell("saving", 0, 1)
         self._sampler.hand_over(self._policy, self.position.step)
         self._check_parity()
         put_result(self.folder, self.folder.read_frozen(), self._policy)
+
+    def _stay_near(self) -> None:
+        """Give up as much of the adapter as the recipe's trust region asks for. The checkpoint keeps all of it."""
+        bound, kept = self.recipe.anchor.within_nats, 1.0
+        if bound is None:
+            return
+
+        def distance(scale: float) -> float:
+            nonlocal kept
+            self._policy.scale(scale / kept)
+            kept = scale
+            return self._anchoring.distance(self.check)
+
+        with self.work.working("training"):
+            region = largest_scale(distance, bound)
+        self._policy.scale(region.scale / kept)
+        self.note(
+            f"The adapter is {region.after:.4f} nats a token from its anchor on everyday requests, scaled by "
+            f"{region.scale:.2f}; whole it was {region.before:.4f}."
+        )
 
     def _check_parity(self) -> None:
         """That the engine computes with the adapter what the trainer does. Raises: RuntimeFailed."""

@@ -6,6 +6,7 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from engine.values import TurnRecord
@@ -218,10 +219,16 @@ def test_wrong_settings_are_refused_before_anything_else_happens(
 def test_a_second_process_on_the_same_home_is_told_who_holds_it_and_the_first_goes_on(home: Path):
     with start("ask", "--alone", "Count from one to thirty in words.") as first:
         wait_until((home / "home.pid").exists, "the first process holds the home")
-        said = complaint(macaron("ask", "--alone", "hello"), FAILURE)
-        assert f"(process {first.pid})" in said and str(home) in said and "--home" in said
-        history = macaron("history", "list", "--json")
-        assert history.code == FAILURE and f"(process {first.pid})" in history.json["error"]["problem"]
+        # On a quiet machine it would have answered before both were told.
+        holder = psutil.Process(first.pid)
+        holder.suspend()
+        try:
+            said = complaint(macaron("ask", "--alone", "hello"), FAILURE)
+            assert f"(process {first.pid})" in said and str(home) in said and "--home" in said
+            history = macaron("history", "list", "--json")
+            assert history.code == FAILURE and f"(process {first.pid})" in history.json["error"]["problem"]
+        finally:
+            holder.resume()
         assert first.wait(timeout=60) == 0
     (turn,) = stored_turns(home)
     assert turn.state == "answered"

@@ -29,7 +29,7 @@ def recipe_text(seed: int, quick: bool, threads: int) -> str:
     """The shipped recipe; `quick` makes it so small that it only shows that all works."""
     edits = [("seed = 0", f"seed = {seed}"), ("threads = 0", f"threads = {threads}")]
     if quick:
-        edits += [("steps = 240", "steps = 2"), ("examples = 16", "examples = 2"), ("items = 80", "items = 2")]
+        edits += [("steps = 480", "steps = 2"), ("examples = 16", "examples = 2"), ("items = 80", "items = 2")]
     return edited(RECIPE, edits)
 
 

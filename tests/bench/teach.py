@@ -3,8 +3,9 @@
 `python -m tests.bench.teach [--json] [--quick] [--arm LESSON] [--seed N] [--resume] [--threads N] [--folder F]`. Five
 lessons, three seeds each, and five sabotaged lessons that the product itself would refuse before training: here the
 gate must stop them. Each is taught by the product in a process and a home of its own, on the shipped starter profile,
-within ten minutes. What is finished is only read; a call goes on with what is missing, begins nothing new after 85
-minutes, and reports what there is. `--resume` also teaches again what failed.
+within ten minutes; the first also measures what the factory's experts do. What is finished is only read; a call goes on
+with what is missing, begins nothing new after 85 minutes, and reports what there is. `--resume` also teaches again what
+failed.
 """
 
 import argparse
@@ -155,6 +156,7 @@ def row(arm: Arm, outcome: Outcome) -> Row:
         "points": points(outcome) if outcome.rules else "",
         "p": p_value(outcome) if outcome.rules else "",
         "minutes": outcome.taught.minutes,
+        "first": _yes(outcome.is_first),
         "steps": outcome.steps,
         "nll_change": _cell(nll_change(outcome)),
         "kl": _cell(kl_from_factory(outcome)),

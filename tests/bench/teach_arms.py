@@ -1,7 +1,8 @@
 """The arms of the teach benchmark: a home with corrections, a lesson proposed and taught in it, and what came of that.
 
-Every arm and seed has a folder, with a home that is made once; an outcome that is there is only read. Works in the
-process that calls it: the benchmark starts one for each arm.
+Every arm and seed has a folder, with a home that is made once; an outcome that is there is only read. The first lesson
+measures what the factory's experts do, as a user's first lesson does; the others are given that, as every later lesson
+of a home has it. Works in the process that calls it: the benchmark starts one for each arm.
 """
 
 import hashlib
@@ -48,7 +49,7 @@ ENVIRONMENT: Final[Mapping[str, str]] = {"LC_ALL": "en_US.UTF-8"}
 _ANSWER_TOKENS: Final = 160
 """Of what is corrected: most answers are over before."""
 _QUICK_ITEMS: Final = 4
-_QUICK_SIZES: Final = LessonSizes(training_practice=8, held_out_practice=8, off_target=4)
+_QUICK_SIZES: Final = LessonSizes(training_practice=8, held_out_practice=8, off_target=4, contrast=4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,10 @@ class Work:
     def minutes(self) -> float:
         return QUICK_MINUTES if self.is_quick else MINUTES
 
+    @property
+    def references(self) -> Path:
+        return self.folder / "references"
+
     def path(self, arm: Arm) -> Path:
         return self.folder / str(arm)
 
@@ -102,6 +107,8 @@ class Outcome:
     """As the gate was told it; None where it was not measured."""
     steps: int
     """Of training."""
+    is_first: bool
+    """Whether it had to measure what the factory's experts do."""
 
     @property
     def is_final(self) -> bool:
@@ -134,6 +141,7 @@ def teach_arm(work: Work, arm: Arm, tell: Callable[[str], None]) -> Outcome:
     Raises: AgentError where the home cannot be made; what goes wrong later is an outcome.
     """
     paths = _home(work, arm, tell)
+    is_first = not _copied(work.references, paths.evaluations)
     seen: list[Judged] = []
     conditions = Conditions(
         seed=arm.seed,
@@ -165,13 +173,21 @@ def teach_arm(work: Work, arm: Arm, tell: Callable[[str], None]) -> Outcome:
         )
     except AgentError as error:
         taught = Taught("", EXPERT, "failed", reasons=(error.problem, error.hint))
-    outcome = _outcome(work, arm, paths, taught, seen[-1] if seen else None, folder)
+    outcome = _outcome(work, arm, paths, taught, seen[-1] if seen else None, folder, is_first)
+    if is_first and outcome.is_final:
+        _copied(paths.evaluations, work.references)
     put(work.path(arm) / _RESULT, [_OUTCOME.dump_json(outcome, indent=1)])
     return outcome
 
 
 def _outcome(
-    work: Work, arm: Arm, paths: Paths, taught: Taught, judged: Judged | None, folder: LessonFolder | None
+    work: Work,
+    arm: Arm,
+    paths: Paths,
+    taught: Taught,
+    judged: Judged | None,
+    folder: LessonFolder | None,
+    is_first: bool,
 ) -> Outcome:
     with open_library(paths) as library:
         corrections = library.corrections(EXPERT)
@@ -186,7 +202,17 @@ def _outcome(
         judged.verdict.decision if judged else "",
         judged.case.drift if judged else None,
         _steps(paths, taught.lesson_id),
+        is_first,
     )
+
+
+def _copied(source: Path, target: Path) -> int:
+    """How many remembered results there were. Those of a candidate are never asked for in another home."""
+    files = sorted(source.glob("*.json"))
+    target.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        shutil.copy2(file, target / file.name)
+    return len(files)
 
 
 def _steps(paths: Paths, lesson_id: str) -> int:

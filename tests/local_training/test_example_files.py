@@ -49,6 +49,12 @@ def test_an_example_has_what_its_kind_learns_from(kind, answer, rejected, is_goo
     assert (found.answer, found.rejected, found.is_good) == (answer, rejected, is_good)
 
 
+def test_an_answer_ends_unless_the_line_says_that_it_goes_on():
+    (whole,), _ = parse_examples(line("sft"), "sft")
+    (begun,), _ = parse_examples(line("sft", ends=False), "sft")
+    assert (whole.ends, begun.ends) == (True, False)
+
+
 def test_an_example_has_all_else_that_its_line_says():
     prompt = [{"role": "system", "content": "简短回答。"}, {"role": "user", "content": "绿茶泡多久？"}]
     (found,), _ = parse_examples(line("sft", prompt=prompt, answer="两分钟。", group="tea", tags=["zh"]), "sft")
@@ -97,6 +103,8 @@ def test_answers_are_kept_to_the_letter():
         pytest.param("kto", {"good": 1}, "`good` must be true or false", id="label_is_a_number"),
         pytest.param("kto", {"good": "true"}, "`good` must be true or false", id="label_is_a_text"),
         pytest.param("sft", {"good": True}, "`good` belongs to kto, and this is sft", id="kto_field_in_sft"),
+        pytest.param("sft", {"ends": "no"}, "`ends` must be true or false", id="end_is_a_text"),
+        pytest.param("dpo", {"ends": False}, "the example has the unknown field `ends`", id="end_in_dpo"),
         pytest.param("sft", {"chosen": "x"}, "`chosen` belongs to dpo, and this is sft", id="dpo_field_in_sft"),
         pytest.param("kto", {"rejected": "x"}, "`rejected` belongs to dpo, and this is kto", id="dpo_field_in_kto"),
         pytest.param("dpo", {"answer": "x"}, "`answer` belongs to sft and kto, and this is dpo", id="answer_in_dpo"),

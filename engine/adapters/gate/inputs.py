@@ -17,6 +17,8 @@ class ItemResult:
     """Negative log-likelihood of the given answer, read and not written by the adapter (teacher-forced)."""
     group: str = ""
     """Items of one group, such as paraphrases of one question, count once. Empty: a group of its own."""
+    continued_nats: float | None = None
+    """As `nats_per_token`, without the answer's first token: how likely the rest is once it has begun like that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,9 @@ class Case:
     parity: Parity | None
     length_is_objective: bool = False
     """Answers were meant to become shorter or longer."""
+    opening_is_objective: bool = False
+    """Answers were meant to begin otherwise: given ones, which begin as before, are then compared from the second token
+    on."""
 
     @property
     def references(self) -> tuple[tuple[str, AdapterResults], ...]:

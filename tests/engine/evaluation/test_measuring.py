@@ -55,6 +55,8 @@ def test_a_right_answer_is_one_that_is_likelier_as_a_whole_than_every_wrong_one(
         alone = [bench.runtime.score(ScoreRequest(tokens, (label,))).totals()[0] for label in labels]
         assert found.is_right == (alone[0] > max(alone[1:]))
         assert found.nats_per_token == pytest.approx(-alone[0] / len(labels[0]), rel=1e-3)
+        first = bench.runtime.score(ScoreRequest(tokens, (labels[0][:1],))).totals()[0]
+        assert found.continued_nats == pytest.approx((first - alone[0]) / (len(labels[0]) - 1), rel=1e-3)
     assert {item.is_right for item in result.items} == {True, False}, "the items tell nothing apart"
 
 

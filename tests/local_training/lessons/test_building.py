@@ -1,6 +1,7 @@
 """From a lesson to examples and held-out prompts: a clean split, adherent answers, files that a run reads."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -8,9 +9,11 @@ import pytest
 
 from engine.errors import UsageProblem
 from local_training.example_files import read_examples
+from local_training.examples import AnswerExample
 from local_training.lessons.building import (
     MOST_EXAMPLES,
     TARGET_SUITE,
+    LessonData,
     adherence,
     build,
     build_planned,
@@ -20,6 +23,7 @@ from local_training.lessons.building import (
 )
 from local_training.lessons.inferring import infer_lesson
 from local_training.lessons.layout import AsBullets
+from local_training.lessons.lengths import Shorter
 from local_training.lessons.lesson import Lesson
 from local_training.lessons.lesson_files import (
     Anchor,
@@ -28,9 +32,9 @@ from local_training.lessons.lesson_files import (
     recipe_text,
     write_lesson,
 )
-from local_training.lessons.planning import LessonSizes, plan_lesson
+from local_training.lessons.planning import LessonPlan, LessonSizes, plan_lesson
 from local_training.lessons.replying import FormalYou
-from local_training.lessons.sampling import sampling_requests
+from local_training.lessons.sampling import SamplingRequest, sampling_requests
 from local_training.lessons.similarity import is_near_copy, word_set
 from local_training.runs.data import check_data, data_content, run_examples
 from local_training.runs.recipe import parse_recipe, read_recipe
@@ -66,17 +70,27 @@ def data_of(name, seed=0):
     return build_planned(plan, answers)
 
 
+def learned(data: LessonData) -> list[AnswerExample]:
+    return [one for one in data.examples if "contrast" not in one.tags]
+
+
+def for_lesson(plan: LessonPlan, requests: Sequence[SamplingRequest]) -> list[SamplingRequest]:
+    """Those whose answers are learned, and not only kept."""
+    others = {one.practice_id for one in plan.contrast}
+    return [one for one in requests if one.practice_id not in others]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_there_is_enough_to_learn_from_and_to_test_with(name):
     data = data_of(name)
-    assert 48 <= len(data.examples) <= MOST_EXAMPLES
+    assert 48 <= len(learned(data)) <= len(data.examples) <= MOST_EXAMPLES
     assert len(data.held_out) >= 42
     assert len(data.off_target) == 24
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_trained_answer_follows_the_lesson(name):
-    for example in data_of(name).examples:
+    for example in learned(data_of(name)):
         assert lesson_of(name).adheres(example.messages[0].text, example.answer)
 
 
@@ -104,6 +118,29 @@ def test_the_users_own_answers_are_repeated_but_not_more_than_three_times():
     assert data.own_examples == len(prompts) == 18
 
 
+@pytest.mark.parametrize(
+    ("name", "ends"),
+    [
+        ("shorter", True),  # to end early is the lesson
+        ("json", True),
+        ("name", False),
+        ("metric", False),
+        ("language", True),  # whole answers, written by people
+    ],
+)
+def test_where_an_answer_was_only_cut_its_end_is_not_learned(name, ends: bool):
+    assert {one.ends for one in data_of(name).examples if "practice" in one.tags} == {ends}
+
+
+@pytest.mark.parametrize("name", ["name", "shorter"])
+def test_that_people_write_little_when_they_correct_is_not_learned_unless_it_is_the_lesson(name):
+    lesson = replace(lesson_of(name), incidental=(Shorter(most_units=10),))
+    for plan, ends in ((plan_of(name), True), (replace(plan_of(name), lesson=lesson), name == "shorter")):
+        answers = {one.practice_id: [ANSWERS[name]] for one in plan.training_practice}
+        examples = build_planned(plan, answers).examples
+        assert {one.ends for one in examples if "correction" in one.tags} == {ends}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_seed_gives_the_same_data_and_another_seed_other_prompts(name):
     asked = corrections(scripted.FIVE_LESSONS[name])
@@ -114,7 +151,7 @@ def test_the_same_seed_gives_the_same_data_and_another_seed_other_prompts(name):
 
 @pytest.mark.parametrize("name", ["shorter", "metric", "name"])
 def test_where_a_program_can_rewrite_the_model_is_asked_plainly_and_once(name):
-    requests = sampling_requests(plan_of(name))
+    requests = for_lesson(plan_of(name), sampling_requests(plan_of(name)))
     prompts = {one.practice_id: one.prompt for one in plan_of(name).training_practice}
     assert requests
     assert all(one.text == prompts[one.practice_id] and one.samples == 1 for one in requests)
@@ -123,14 +160,28 @@ def test_where_a_program_can_rewrite_the_model_is_asked_plainly_and_once(name):
 
 @pytest.mark.parametrize("name", ["json", "language"])
 def test_where_the_practice_file_has_the_answer_the_model_is_hardly_asked(name):
-    assert len(sampling_requests(plan_of(name))) <= len(plan_of(name).training_practice) / 3
+    plan = plan_of(name)
+    assert len(for_lesson(plan, sampling_requests(plan))) <= len(plan.training_practice) / 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_where_the_lesson_does_not_apply_the_beginning_of_the_own_answer_is_kept(name):
+    plan, data = plan_of(name), data_of(name)
+    kept = {one.example_id: one for one in data.examples if "contrast" in one.tags}
+    assert len(plan.contrast) == 24 and not {one.prompt for one in plan.contrast} & set(data.off_target)
+    scope = {(one.topic, one.language) for one in (*plan.training_practice, *plan.held_out_practice)}
+    assert not scope & {(one.topic, one.language) for one in plan.contrast}
+    asked = {one.practice_id: one for one in sampling_requests(plan) if one.practice_id in kept}
+    assert all((one.samples, one.temperature, one.max_tokens) == (1, 0.0, 12) for one in asked.values())
+    assert len(kept) == (24 if ANSWERS[name] else 0)  # of an empty answer there is nothing to keep
+    assert all((one.answer, one.ends) == (ANSWERS[name], False) for one in kept.values())
 
 
 def test_where_no_program_can_rewrite_the_model_is_told_and_the_best_of_its_answers_is_learned():
     asked = corrections([(p, f"你可以这样做。{a}", f"请您这样做。{a}") for p, _, a in scripted.LANGUAGE])
     lesson = Lesson((FormalYou(),), (), 8)
     plan = plan_lesson(lesson, asked, 0)
-    requests = sampling_requests(plan)
+    requests = for_lesson(plan, sampling_requests(plan))
     assert 20 <= len(requests) <= 40
     assert all(one.text.endswith(lesson.instruction("zh")) and one.samples > 1 for one in requests)
     answers = {one.practice_id: ["请稍等。", "请您先休息一下。"] for one in requests}
@@ -141,7 +192,7 @@ def test_where_no_program_can_rewrite_the_model_is_told_and_the_best_of_its_answ
 
 
 def test_the_caller_may_have_the_model_told_where_a_program_would_do():
-    requests = sampling_requests(plan_of("name"), tells=True)
+    requests = for_lesson(plan_of("name"), sampling_requests(plan_of("name"), tells=True))
     assert all(one.text.endswith(lesson_of("name").instruction("en")) for one in requests)
 
 

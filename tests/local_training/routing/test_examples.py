@@ -21,7 +21,15 @@ from local_training.example_files import example_set, read_examples
 from local_training.examples import AnswerExample, split_examples
 from local_training.rollouts import prompt_of
 from local_training.routing.__main__ import training_file
-from local_training.routing.examples import EASY, EXAMPLES, TOGETHER, RouteExample, example_line, route_examples
+from local_training.routing.examples import (
+    EASY,
+    ENGLISH,
+    EXAMPLES,
+    TOGETHER,
+    RouteExample,
+    example_line,
+    route_examples,
+)
 from local_training.routing.phrases import read_sections
 from local_training.runs.creating import create_run
 from local_training.runs.recipe import read_recipe
@@ -81,8 +89,15 @@ def test_it_begins_with_the_starters_own_experts_and_goes_on_with_all_kinds(prof
     assert set(kinds[EASY:]) == {"own", "added", "shuffled"}
 
 
+def test_it_begins_in_english_and_goes_on_in_both_languages(profile: Profile):
+    languages = Counter(example.language for example in route_examples(profile, whole, ENGLISH, 0))
+    assert set(languages) == {"english"}
+    following = list(route_examples(profile, whole, ENGLISH + SOME, 0))[ENGLISH:]
+    assert Counter(example.language for example in following) == {"english": SOME / 2, "chinese": SOME / 2}
+
+
 def test_lines_that_follow_each_other_show_the_same_experts(profile: Profile):
-    examples = list(route_examples(profile, whole, SOME, 0))
+    examples = list(route_examples(profile, whole, ENGLISH + SOME, 0))[ENGLISH:]
     packs = [examples[start : start + TOGETHER] for start in range(0, SOME - TOGETHER, TOGETHER)]
     assert all(len({example.showing.route for example in pack}) == 1 for pack in packs)
     assert sum(len({example.showing.asked for example in pack}) > 1 for pack in packs) > 0.9 * len(packs)
@@ -133,7 +148,7 @@ def test_the_file_is_what_the_generator_makes(serving: Serving):
 
 def test_the_file_has_equal_shares_of_languages_and_nearly_of_experts(lines: tuple[AnswerExample, ...]):
     assert len(lines) == EXAMPLES
-    languages = Counter(line.tags[0] for line in lines)
+    languages = Counter(line.tags[0] for line in lines[ENGLISH:])
     assert languages["english"] == languages["chinese"]
     for language in languages:
         of_starter = Counter(line.tags[1] for line in lines if line.tags[0] == language and line.tags[2] == "own")

@@ -81,9 +81,37 @@ def test_steps_go_through_all_answers_and_then_again():
     assert float(whole_kl(policy).detach()) == pytest.approx(sum(v for v in found if v) / 3, rel=0.2)
 
 
+def test_the_distance_is_that_over_all_answers_and_leaves_no_gradient():
+    policy = tiny_policy()
+    held = anchoring(policy, batch=1)
+    clear_gradients(policy)
+    assert held.distance(nothing) == pytest.approx(float(whole_kl(policy).detach()), rel=1e-4)
+    assert all(weight.grad is None for weight in policy.trainable)
+
+
+def test_the_distance_grows_with_the_scale_of_the_adapter():
+    policy = tiny_policy()
+    held = anchoring(policy)
+    whole = held.distance(nothing)
+    policy.scale(0.5)
+    half = held.distance(nothing)
+    policy.scale(2.0)
+    assert 0.1 * whole < half < 0.9 * whole
+    assert held.distance(nothing) == pytest.approx(whole, rel=1e-5)
+
+
 def test_without_answers_it_is_off():
     policy = tiny_policy()
-    assert Anchoring(policy, (), AnchorTable(), seed=0).accumulate(1, nothing) is None
+    held = Anchoring(policy, (), AnchorTable(), seed=0)
+    assert held.accumulate(1, nothing) is None
+    assert held.distance(nothing) == 0.0
+
+
+def test_without_weight_it_does_not_pull_but_still_measures():
+    policy = tiny_policy()
+    held = anchoring(policy, weight=0.0)
+    assert held.accumulate(1, nothing) is None
+    assert held.distance(nothing) > 0
 
 
 def test_the_anchor_is_that_of_the_beginning_whatever_the_policy_has_become():

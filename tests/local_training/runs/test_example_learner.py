@@ -26,6 +26,8 @@ from tests.support.whole_graph import gradient_of, relative_error  # noqa: E402
 torch.set_num_threads(1)
 
 BETA = 0.3
+FAMILIAR = 0.016
+"""About what a model of 64 words that knows nothing gives each: some of the tokens below are more likely to it."""
 
 
 def example(number: int, prompt: Tokens, answer: Tokens, rejected: Tokens = (), is_good: bool = True) -> TokenExample:
@@ -45,11 +47,14 @@ PAIRS = (
 )
 KINDS: list[tuple[str, dict[str, Any], tuple[TokenExample, ...]]] = [
     ("sft", {}, SINGLE),
+    ("sft", {"familiar": FAMILIAR}, SINGLE),
     ("dpo", {"beta": BETA}, PAIRS),
     ("kto", {"beta": BETA}, SINGLE),
     ("kto", {"beta": BETA, "reference": "batch"}, SINGLE),
 ]
-EVERY_KIND = pytest.mark.parametrize(("kind", "loss", "given"), KINDS, ids=["sft", "dpo", "kto_zero", "kto_batch"])
+EVERY_KIND = pytest.mark.parametrize(
+    ("kind", "loss", "given"), KINDS, ids=["sft", "sft_familiar", "dpo", "kto_zero", "kto_batch"]
+)
 
 
 def recipe(kind: str, count: int, loss: dict[str, Any] | None = None, **batch: Any) -> Recipe:
@@ -85,7 +90,13 @@ def reference_point(policy, batch) -> float:
 def plain_loss(policy, kind: str, loss: dict[str, Any], batch):
     """The loss of a batch from its definition, in one graph."""
     if kind == "sft":
-        return -torch.cat([answered(policy, one.prompt, one.answer) for one in batch]).mean()
+        mine_N = torch.cat([answered(policy, one.prompt, one.answer) for one in batch])
+        if "familiar" not in loss:
+            return -mine_N.mean()
+        anchor_N = torch.cat([anchored(policy, one.prompt, one.answer) for one in batch])
+        is_new_N = anchor_N <= math.log(loss["familiar"])
+        kept_N = 0.5 * (mine_N - anchor_N)[~is_new_N] ** 2
+        return (kept_N.sum() - mine_N[is_new_N].sum()) / is_new_N.sum()
     if kind == "dpo":
         margins = [ratio(policy, one.prompt, one.answer) - ratio(policy, one.prompt, one.rejected) for one in batch]
         return -torch.stack([(BETA * margin).sigmoid().log() for margin in margins]).mean()
@@ -93,6 +104,12 @@ def plain_loss(policy, kind: str, loss: dict[str, Any], batch):
     signs = [1 if one.is_good else -1 for one in batch]
     moved = [ratio(policy, one.prompt, one.answer) - point for one in batch]
     return torch.stack([1 - (BETA * sign * by).sigmoid() for sign, by in zip(signs, moved, strict=True)]).mean()
+
+
+def test_some_of_the_tokens_are_familiar_to_the_model_and_some_are_not():
+    policy = tiny_policy()
+    anchor_N = torch.cat([anchored(policy, one.prompt, one.answer) for one in SINGLE])
+    assert 0 < int((anchor_N > math.log(FAMILIAR)).sum()) < len(anchor_N)
 
 
 @EVERY_KIND
@@ -130,7 +147,7 @@ def test_a_batch_is_the_next_examples_of_the_runs_order(kind, loss, given):
 def test_the_reference_point_of_a_batch_does_make_a_difference():
     policy, batch = tiny_policy(), take(SINGLE, 0, 4, seed=0)
     assert reference_point(policy, batch) > 0.1
-    zero, moved = (gradient_by(policy, plain_loss(policy, "kto", loss, batch)) for _, loss, _ in KINDS[2:])
+    zero, moved = (gradient_by(policy, plain_loss(policy, "kto", loss, batch)) for _, loss, _ in KINDS[-2:])
     assert relative_error(zero, moved) > 1e-2
 
 

@@ -80,6 +80,18 @@ def test_an_answer_is_to_the_token_what_the_expert_would_have_written(tmp_path: 
         assert (example.rejected, example.is_good) == ((), True)
 
 
+def test_of_an_answer_that_does_not_end_the_end_is_not_learned(tmp_path: Path):
+    def all_of(folder: Path, lines) -> dict:
+        inputs = load(run_of(folder, lines), "sft")
+        return {one.example_id: one.answer for one in (*inputs.training, *inputs.held_out)}
+
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "begun").mkdir()
+    whole = all_of(tmp_path / "whole", examples())
+    begun = all_of(tmp_path / "begun", [{**one, "ends": False} for one in examples()])
+    assert begun == {name: answer[:-1] for name, answer in whole.items()}
+
+
 def test_an_earlier_conversation_is_read_as_the_experts_own(tmp_path: Path):
     messages = [
         {"role": "user", "content": "Hi."},

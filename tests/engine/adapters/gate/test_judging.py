@@ -1,11 +1,23 @@
 """What the gate decides about candidates, and why."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from engine.adapters.gate import NIGHT, PROBES, TEACH, GeneralDrift, Parity, Verdict, judge
+from engine.adapters.gate import (
+    NIGHT,
+    PROBES,
+    TEACH,
+    AdapterResults,
+    Case,
+    GeneralDrift,
+    ItemResult,
+    Parity,
+    Verdict,
+    judge,
+)
 from tests.engine.adapters.gate.cases import (
     CANDIDATE,
     CHAMPION,
@@ -221,6 +233,42 @@ def test_another_length_is_no_fault_where_it_was_wanted():
     drift = replace(STILL, candidate_tokens=12.0)
     assert judge(replace(GOOD, drift=drift)).decision == "reject"
     assert judge(replace(GOOD, drift=drift, length_is_objective=True)).decision == "promote"
+
+
+def read_as(case: Case, first: Sequence[float], rest: float) -> Case:
+    """Given answers of two tokens, of which the candidate finds the first as likely as the others, or less."""
+
+    def reading(adapter: AdapterResults, opening: float, continued: float) -> AdapterResults:
+        item = ItemResult("", None, (opening + continued) / 2, continued_nats=continued)
+        return with_items(adapter, "facts", lambda items: [replace(item, item_id=one.item_id) for one in items])
+
+    return replace(
+        case,
+        candidate=reading(case.candidate, first[1], rest),
+        champion=reading(case.champion, first[0], 2.0),
+        factory=reading(case.factory, first[0], 2.0),
+    )
+
+
+def test_another_beginning_of_answers_is_no_fault_where_it_was_wanted():
+    begun = read_as(GOOD, first=(2.0, 5.0), rest=2.0)
+    assert "general.lost_nats" in codes(judge(begun))
+    assert judge(replace(begun, opening_is_objective=True)).decision == "promote"
+
+
+def test_what_follows_another_beginning_must_be_kept_all_the_same():
+    worse = read_as(GOOD, first=(2.0, 5.0), rest=2.5)
+    verdict = judge(replace(worse, opening_is_objective=True))
+    assert codes(verdict) == {"general.lost_nats", "suite.lost_nats"}
+    # And who finds beginnings likelier hides nothing by that.
+    hidden = read_as(GOOD, first=(2.0, 0.1), rest=2.5)
+    assert judge(hidden).decision == "promote"
+    assert judge(replace(hidden, opening_is_objective=True)).decision == "reject"
+
+
+def test_right_answers_are_counted_as_ever_whatever_was_wanted():
+    fewer = answering(CANDIDATE, "facts", share(700, 1200))
+    assert "general.lost" in codes(judge(replace(GOOD, candidate=fewer, opening_is_objective=True)))
 
 
 def test_a_lesson_may_move_further_in_one_step_than_a_night_but_no_further_in_all():
