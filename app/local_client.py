@@ -4,7 +4,8 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 
 from app.library import StoreLibrary
-from engine.agent import Agent
+from engine.agent import Agent, Steps
+from engine.asides import at_once
 from engine.errors import UsageProblem
 from engine.events import TurnEvent, TurnOpened
 from engine.routing.profile import Profile
@@ -105,14 +106,14 @@ class LocalClient(StoreLibrary):
         self._runtime.close()
 
     def _run(
-        self, start: Callable[[threading.Event], Generator[TurnEvent, None, None]]
+        self, start: Callable[[threading.Event], Steps]
     ) -> Generator[TurnEvent, None, None]:
         """The events of a turn that `start` begins, given its stop flag."""
         with self._lock:
             self._stop_idle.set()
             stop = self._stop = threading.Event()
             self._turns += 1
-        events = start(stop)
+        events = at_once(start(stop))
         try:
             for event in events:
                 if isinstance(event, TurnOpened):

@@ -7,27 +7,39 @@ import random
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
-from engine.errors import AgentError, BadText, ModelProblem, OutOfMemory, ScoringStopped, StoreProblem
+from engine.acting import Acting
+from engine.answering import Answering
+from engine.asides import Aside
+from engine.errors import (
+    AgentError,
+    BadText,
+    ConversationBusy,
+    ModelProblem,
+    OutOfMemory,
+    ScoringStopped,
+    StoreProblem,
+)
 from engine.events import TurnEvent
+from engine.hands import Hands, NoHands, Offer
 from engine.harness.message import router_request, shown_name, user_message
-from engine.harness.prompt import Prompt
+from engine.harness.prompt import with_hands
 from engine.mixture import Mixture
 from engine.personal import NoPersonalAdapters, Note, PersonalAdapters
 from engine.router_model import route_scores
 from engine.routing import router, timeline
 from engine.running_turn import RunningTurn
-from engine.runtime.protocol import NEVER, Finished, Prefilled, Request, Runtime, Stop, Token, Tokens
+from engine.runtime.protocol import NEVER, Prefilled, Runtime, Stop
 from engine.store import Store
 from engine.summaries import Summaries, longest_summary_tokens
 from engine.values import Attachment, Provenance, Route, TurnRecord, TurnState
-from engine.views import OpenView, ViewBuilder
+from engine.views import ViewBuilder
 
-_LONG_MESSAGE_TOKENS: Final = 256
-"""From this length on, regenerating an answer should not have to read the message again."""
+Steps = Generator[TurnEvent | Aside[Any], None, None]
+"""Of a turn: what faces see, and work that it waits for while others may have the engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +64,24 @@ class Agent:
         mixture: Mixture,
         *,
         personal: PersonalAdapters | None = None,
+        hands: Hands | None = None,
         new_seed: Callable[[], int] = lambda: random.getrandbits(32),
     ) -> None:
-        """`personal` is asked at the beginning of every turn which adapters are stacked on the experts."""
+        """`personal` is asked at the beginning of every turn which adapters are stacked on the experts, `hands` what they
+        may do beside talking."""
         self._runtime = runtime
         self._store = store
         self._profile = mixture.profile
         self._personal = personal or NoPersonalAdapters()
+        self._hands = hands or NoHands()
+        self._bare = mixture.harness
+        """Without what hands add to it."""
+        self._offer = Offer()
         self._untold: list[Note] = []
         self._new_seed = new_seed
         self._one_turn = threading.Lock()
+        self._aside: set[str] = set()
+        """Conversations whose turn waits for something that is no work of the engine."""
         self._use(mixture)
 
     def current_mixture(self) -> Mixture:
@@ -79,15 +99,16 @@ class Agent:
         provenance: Provenance = "typed",
         attachments: Sequence[Attachment] = (),
         stop: Stop = NEVER,
-    ) -> Generator[TurnEvent, None, None]:
+    ) -> Steps:
         """Say `text` after the conversation's leaf or after `parent_turn_id`, to the expert the router chooses.
 
         `attachments` are files that go with it: the expert reads them, the router only their names.
 
         `expert`, or a leading `@L2 `, pins one. The last event is a TurnClosed, also when the turn failed or was
-        stopped. Closing the generator stops the turn.
+        stopped. Closing the generator stops the turn. An Aside among the events is work to be done before the next one,
+        while other turns may run.
 
-        Raises: BadText, UnknownName, ContextOverflow, before anything is stored.
+        Raises: BadText, UnknownName, ContextOverflow, ConversationBusy, before anything is stored.
         """
         pinned, said = self._addressed(text, expert)
         follows_leaf = conversation_id is not None and parent_turn_id is None
@@ -98,7 +119,7 @@ class Agent:
 
     def regenerate(
         self, turn_id: str, *, expert: str | None = None, stop: Stop = NEVER
-    ) -> Generator[TurnEvent, None, None]:
+    ) -> Steps:
         """Answer the same message once more, as a sibling; this also retries failed and interrupted turns."""
         old = self._store.turn(turn_id)
         if expert is None and old.route is not None and old.route.reason == "pinned":
@@ -116,7 +137,7 @@ class Agent:
         expert: str | None = None,
         provenance: Provenance = "typed",
         stop: Stop = NEVER,
-    ) -> Generator[TurnEvent, None, None]:
+    ) -> Steps:
         """Say something else instead, as a sibling; the files of the old message go with it."""
         old = self._store.turn(turn_id)
         pinned, said = self._addressed(text, expert)
@@ -147,11 +168,15 @@ class Agent:
         pinned, said = router.parse_pin(checked_text(text), self._profile.expert_ids)
         return expert or pinned, said
 
-    def _say(self, message: _Message, stop: Stop) -> Iterator[TurnEvent]:
+    def _say(self, message: _Message, stop: Stop) -> Steps:
         if message.pinned is not None:
             self._profile.expert(message.pinned)
         self._views.check_fits(message.text, message.attachments)
         with self._one_turn:
+            if message.conversation_id in self._aside:
+                raise ConversationBusy(
+                    "A turn of this conversation waits for an approval or a tool.", "Answer it, or stop that turn first."
+                )
             parent_turn_id = message.parent_turn_id
             if message.follows_leaf and message.conversation_id is not None:
                 parent_turn_id = self._store.conversation(message.conversation_id).leaf_turn_id
@@ -163,9 +188,24 @@ class Agent:
                 provenance=message.provenance,
                 attachments=message.attachments,
             )
-            yield from self._run(RunningTurn(record, time.perf_counter()), message.pinned, stop)
+            with closing(self._run(RunningTurn(record, time.perf_counter()), message.pinned, stop)) as steps:
+                for step in steps:
+                    if isinstance(step, Aside):
+                        yield from self._set_aside(step, record.conversation_id)
+                    else:
+                        yield step
 
-    def _run(self, turn: RunningTurn, pinned: str | None, stop: Stop) -> Iterator[TurnEvent]:
+    def _set_aside(self, step: Aside[Any], conversation_id: str) -> Steps:
+        """Let others have their turn until this step is done."""
+        self._aside.add(conversation_id)
+        self._one_turn.release()
+        try:
+            yield step
+        finally:
+            self._one_turn.acquire()
+            self._aside.discard(conversation_id)
+
+    def _run(self, turn: RunningTurn, pinned: str | None, stop: Stop) -> Steps:
         """Every way out of here closes the turn in the store, exactly once."""
         state: TurnState = "failed"
         error: AgentError | None = None
@@ -186,7 +226,7 @@ class Agent:
         self._count(turn, state)
         yield turn.closed(answer, self._profile.context_tokens)
 
-    def _route_and_answer(self, turn: RunningTurn, pinned: str | None, stop: Stop) -> Iterator[TurnEvent]:
+    def _route_and_answer(self, turn: RunningTurn, pinned: str | None, stop: Stop) -> Steps:
         record = turn.record
         path = self._store.path(record.parent_turn_id) if record.parent_turn_id else ()
         left_out = self._look_up()
@@ -195,9 +235,10 @@ class Agent:
         for note in (*self._untold, *(note for note in left_out if note.expert == route.expert)):
             yield _notice(turn, note)
         self._untold.clear()
+        acting = Acting(turn, route.expert, self._offer, self._hands, self._store, stop, is_tainted=_is_tainted(turn, path))
         while True:
             try:
-                yield from self._answer(turn, path, route.expert, stop)
+                yield from self._answer(turn, path, acting, stop)
                 return
             except (ModelProblem, OutOfMemory) as error:
                 unusable = self._leave_out(route.expert, error)
@@ -205,14 +246,16 @@ class Agent:
                     raise
             yield _notice(turn, unusable)
 
-    def _answer(self, turn: RunningTurn, path: Sequence[TurnRecord], expert: str, stop: Stop) -> Iterator[TurnEvent]:
-        record = turn.record
+    def _answer(self, turn: RunningTurn, path: Sequence[TurnRecord], acting: Acting, stop: Stop) -> Steps:
+        record, expert = turn.record, acting.expert
         message = user_message(record.user_text, record.attachments)
-        view = self._views.open(record.conversation_id, path, expert, message)
+        # Other turns may run while this one waits, and change what answers from then on.
+        views, summaries, answering = self._views, self._summaries, self._answering
+        view = views.open(record.conversation_id, path, expert, message)
         if view.newly_folded:
             yield turn.notice("folded", turns=view.newly_folded)
-        for other in self._views.needs_summary(view):
-            for done in self._summaries.write(other, stop):
+        for other in views.needs_summary(view):
+            for done in summaries.write(other, stop):
                 if isinstance(done, Prefilled):
                     yield turn.reading("summary", done)
                 else:
@@ -221,7 +264,7 @@ class Agent:
                 turn.reason = "stopped"
                 return
             path = tuple(self._store.turn(t.turn_id) if t.turn_id == other.turn_id else t for t in path)
-        yield from self._generate(turn, expert, view, self._views.prompt(view, path, message), stop)
+        yield from answering.answer(turn, expert, view, views.prompt(view, path, message), acting, stop)
 
     def _route(self, turn: RunningTurn, path: Sequence[TurnRecord], pinned: str | None, stop: Stop) -> Route:
         text = turn.record.user_text
@@ -245,38 +288,6 @@ class Agent:
             **facts,
         )
 
-    def _generate(
-        self, turn: RunningTurn, expert: str, view: OpenView, prompt: Prompt, stop: Stop
-    ) -> Iterator[TurnEvent]:
-        sampling = replace(self._profile.sampling, seed=self._new_seed())
-        request = Request(
-            prompt.tokens,
-            self._profile.max_answer_tokens,
-            self._mixture.stack(expert),
-            sampling,
-            cache_key=f"{turn.record.conversation_id}/{view.epoch.expert}",
-            snapshot_at=(*prompt.boundaries, *_before_long_message(prompt.tokens, prompt.boundaries)),
-        )
-        for piece in self._runtime.generate([request], stop):
-            match piece:
-                case Prefilled():
-                    yield turn.reading("answer", piece)
-                case Token(token=token, text=text):
-                    turn.completion.append(token)
-                    yield from turn.said(text)
-                case Finished(reason=reason, usage=usage, text=text):
-                    turn.reason, turn.usage = reason, usage
-                    yield from turn.said(text)
-        if turn.reason == "length":
-            yield turn.notice("length", tokens=turn.usage.completion_tokens)
-        if turn.completion:
-            completion, turn_id = tuple(turn.completion), turn.record.turn_id
-            own = completion[:-1] if turn.reason == "eos" else completion
-            turn.segments = self._views.segments(view, prompt, turn_id, own)
-            turn.traces.append(self._mixture.trace(turn_id, "answer", expert, prompt.tokens, completion, sampling.seed))
-            adapter = self._mixture.personal.get(expert)
-            turn.adapter = adapter.content_hash if adapter is not None else ""
-
     # Adapters
 
     def _use(self, mixture: Mixture) -> None:
@@ -285,15 +296,26 @@ class Agent:
         longest = longest_summary_tokens(mixture)
         self._views = ViewBuilder(self._store, mixture, self._runtime, longest_summary_tokens=longest)
         self._summaries = Summaries(self._runtime, self._store, mixture, self._views, self._new_seed)
+        self._answering = Answering(self._runtime, mixture, self._views, self._new_seed)
 
     def _look_up(self) -> Sequence[Note]:
-        """Take the adapters that answer from now on; what was left out. What else there is to say waits for a turn."""
+        """Take the adapters and the tools that count from now on; which adapters were left out. What else there is to
+        say waits for a turn."""
+        self._take(self._hands.current())
         found = self._personal.current()
         adapters = {expert: found.adapters[expert] for expert in self._profile.expert_ids if expert in found.adapters}
         if adapters != self._mixture.personal:
             self._use(replace(self._mixture, personal=adapters))
         self._untold += [note for note in found.notes if note.code != "adapter_left_out"]
         return [note for note in found.notes if note.code == "adapter_left_out"]
+
+    def _take(self, offer: Offer) -> None:
+        """Other texts or tools are another harness: views begin anew then, and no weights are read."""
+        if offer.heads != self._offer.heads or offer.shown() != self._offer.shown():
+            harness = with_hands(self._bare, offer.heads, offer.shown())
+            if harness.version != self._mixture.harness.version:
+                self._use(replace(self._mixture, harness=harness))
+        self._offer = offer
 
     def _leave_out(self, expert: str, error: AgentError) -> Note | None:
         """Go on without the personal adapter that may be what the runtime could not use: this expert's, then any."""
@@ -344,7 +366,9 @@ def _notice(turn: RunningTurn, note: Note) -> TurnEvent:
     return turn.notice(note.code, **values, **({"problem": note.problem} if note.problem else {}))
 
 
-def _before_long_message(tokens: Tokens, boundaries: Sequence[int]) -> tuple[int, ...]:
-    """The last position before the answer, when the new message is long."""
-    start = boundaries[-1] if boundaries else 0
-    return (len(tokens) - 1,) if len(tokens) - start > _LONG_MESSAGE_TOKENS else ()
+def _is_tainted(turn: RunningTurn, path: Sequence[TurnRecord]) -> bool:
+    """Whether anything that the expert may read holds text that the user did not type."""
+    turns = (*path, turn.record)
+    return any(
+        one.provenance != "typed" or one.attachments or any(call.is_tainted for call in one.calls) for one in turns
+    )

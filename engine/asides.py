@@ -5,9 +5,10 @@ with the turn afterwards; other turns may run meanwhile. Knows neither turns nor
 """
 
 from collections.abc import Callable, Generator
-from typing import Generic, TypeVar
+from contextlib import closing
+from typing import Any, Generic, TypeVar
 
-from engine.errors import AgentError
+from engine.errors import AgentError, RuntimeFailed, boundary
 
 T = TypeVar("T")
 
@@ -25,7 +26,8 @@ class Aside(Generic[T]):
         if self._found or self._error is not None:
             return
         try:
-            self._found.append(self._work())
+            with boundary(RuntimeFailed, "A part of the program made a mistake", "Report it if it happens again."):
+                self._found.append(self._work())
         except AgentError as error:
             self._error = error
 
@@ -42,3 +44,13 @@ def aside(work: Callable[[], T]) -> Generator[Aside[T], None, T]:
     waiting = Aside(work)
     yield waiting
     return waiting.result()
+
+
+def at_once(steps: Generator[T | Aside[Any], None, None]) -> Generator[T, None, None]:
+    """The steps of a turn whose driver has nothing else to do: every aside is done where it comes."""
+    with closing(steps):
+        for step in steps:
+            if isinstance(step, Aside):
+                step.run()
+            else:
+                yield step

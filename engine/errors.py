@@ -3,6 +3,7 @@
 AgentError
 ├── UsageProblem          the caller asked for something impossible (exit code 2)
 │   ├── UnknownName       no such expert, profile, conversation or turn
+│   ├── ConversationBusy  one of its turns waits for an approval or a tool
 │   └── BadText           empty text, or text that is not valid Unicode
 ├── ModelProblem          a file is missing or is not what it should be
 │   ├── ModelMissing
@@ -46,6 +47,10 @@ class UsageProblem(AgentError):
 
 
 class UnknownName(UsageProblem):
+    pass
+
+
+class ConversationBusy(UsageProblem):
     pass
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from engine.runtime.protocol import Usage
-from engine.values import Route, Timing, TurnState
+from engine.values import CallState, Route, Timing, TurnState
 
 EVENT_VERSION = 1
 
@@ -64,6 +64,47 @@ class TextDelta(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCalled(Event):
+    """The expert wants a tool; nothing has run yet. `call` counts from 1 within its turn."""
+
+    call: int
+    tool: str
+    arguments: str
+    """A JSON object as text."""
+    source: str = ""
+    """Who brought the tool; empty for what the program itself comes with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalAsked(Event):
+    """The call waits for a person. `Client.reply` with the id answers it; a stop of the turn rejects it."""
+
+    call: int
+    approval_id: str
+    tool: str
+    source: str
+    reason: str
+    """Why it is asked for, as `engine.harness.permissions.Decision` has it."""
+    pattern: str
+    """What "always" and "never" would cover."""
+    title: str
+    detail: str
+    """The exact command, code, address or diff, whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolReturned(Event):
+    """What came of the call; the expert reads `text` and goes on."""
+
+    call: int
+    tool: str
+    state: CallState
+    text: str
+    is_tainted: bool
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnClosed(Event):
     """Always the last event, whatever happened. `state` is answered, stopped, failed, or interrupted when the agent's
     process was lost on the way."""
@@ -83,4 +124,4 @@ class TurnClosed(Event):
     """Hash of the personal adapter that answered; empty where the expert answered as it came."""
 
 
-TurnEvent = TurnOpened | RouteChosen | Notice | Reading | TextDelta | TurnClosed
+TurnEvent = TurnOpened | RouteChosen | Notice | Reading | TextDelta | ToolCalled | ApprovalAsked | ToolReturned | TurnClosed

@@ -6,9 +6,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.errors import AgentError
-from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnOpened
+from engine.events import (
+    ApprovalAsked,
+    Notice,
+    Reading,
+    RouteChosen,
+    TextDelta,
+    ToolCalled,
+    ToolReturned,
+    TurnClosed,
+    TurnOpened,
+)
+from engine.harness.approvals import Approval
+from engine.harness.tool_calls import ToolCall
+from engine.harness.tools.values import ToolResult
 from engine.runtime.protocol import Prefilled, Usage
-from engine.values import Answer, Route, Segment, Timing, Trace, TurnRecord, TurnState
+from engine.values import Answer, CallState, Route, Segment, Timing, Trace, TurnRecord, TurnState
 
 
 @dataclass(slots=True)
@@ -20,6 +33,7 @@ class RunningTurn:
     route: Route | None = None
     text: list[str] = field(default_factory=list)
     completion: list[int] = field(default_factory=list)
+    """Everything that was sampled for the answer."""
     reason: str = ""
     """Why the answer ended; empty while it has not."""
     usage: Usage = Usage()
@@ -30,6 +44,7 @@ class RunningTurn:
     segments: tuple[Segment, ...] = ()
     adapter: str = ""
     """Hash of the personal adapter that answered."""
+    _is_paragraph_due: bool = False
 
     def opened(self) -> TurnOpened:
         return TurnOpened(
@@ -53,11 +68,46 @@ class RunningTurn:
 
     def said(self, text: str) -> Iterator[TextDelta]:
         """No event for no text, which is what a token that ends in mid-character has."""
+        if text and self._is_paragraph_due and text.strip():
+            text, self._is_paragraph_due = f"\n\n{text.lstrip()}", False
         if text:
             if self.first_token_ms is None:
                 self.first_token_ms = self._elapsed_ms()
             self.text.append(text)
             yield TextDelta(**self._stamp(), text=text)
+
+    def called(self, call: int, tool_call: ToolCall, source: str) -> ToolCalled:
+        return ToolCalled(
+            **self._stamp(), call=call, tool=tool_call.name, arguments=tool_call.arguments, source=source
+        )
+
+    def asked_for(self, call: int, approval: Approval) -> ApprovalAsked:
+        return ApprovalAsked(
+            **self._stamp(),
+            call=call,
+            approval_id=approval.approval_id,
+            tool=approval.tool,
+            source=approval.source,
+            reason=approval.reason,
+            pattern=approval.pattern,
+            title=approval.preview.title,
+            detail=approval.preview.detail,
+        )
+
+    def returned(self, call: int, tool: str, state: CallState, result: ToolResult, seconds: float) -> ToolReturned:
+        return ToolReturned(
+            **self._stamp(),
+            call=call,
+            tool=tool,
+            state=state,
+            text=result.text,
+            is_tainted=result.is_tainted,
+            seconds=seconds,
+        )
+
+    def begin_paragraph(self) -> None:
+        """What is said next stands apart from what was said before, where anything was."""
+        self._is_paragraph_due = bool("".join(self.text).strip())
 
     def answer(self, state: TurnState, error: AgentError | None) -> Answer:
         return Answer(

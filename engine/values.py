@@ -88,6 +88,28 @@ class Trace:
     """One per completion token, in nats, when they were asked for."""
 
 
+CallState = Literal["waiting", "running", "done", "failed", "refused", "rejected", "interrupted"]
+"""Of a tool call. refused: by a rule, a limit or a fault of the call; rejected: by a person. Neither has run anything.
+interrupted: the process was lost or the turn stopped, and whether it had an effect is not known if it was running."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """A tool call as it is stored with its turn."""
+
+    position: int
+    """From 1 within the turn."""
+    tool: str
+    source: str
+    arguments: str
+    """A JSON object as text."""
+    state: CallState
+    result: str = ""
+    is_tainted: bool = False
+    """Whether the result holds text of others."""
+    seconds: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """How a turn ended; written in one transaction."""
@@ -132,6 +154,7 @@ class TurnRecord:
     rating: Rating = 0
     adapter: str = ""
     """Hash of the personal adapter that answered; empty where the expert answered as it came."""
+    calls: tuple[CallRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

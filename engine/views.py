@@ -36,22 +36,24 @@ class OpenView:
     newly_folded: int
 
 
-def shared_views(systems: Mapping[str, str], stacks: Mapping[str, AdapterStack]) -> dict[str, str]:
-    """The view each expert reads, named by the first expert of it: one per distinct (system text, adapter stack)."""
+def shared_views(heads: Mapping[str, str], stacks: Mapping[str, AdapterStack]) -> dict[str, str]:
+    """The view each expert reads, named by the first expert of it: one per distinct (head, adapter stack)."""
     first: dict[tuple[str, AdapterStack], str] = {}
-    return {expert: first.setdefault((systems[expert], stack), expert) for expert, stack in stacks.items()}
+    return {expert: first.setdefault((heads[expert], stack), expert) for expert, stack in stacks.items()}
 
 
 class ViewBuilder:
     def __init__(self, store: Store, mixture: Mixture, encoder: Encoder, *, longest_summary_tokens: int) -> None:
         self._store = store
-        self._view_of = shared_views(mixture.harness.systems, mixture.answering_stacks)
+        heads = {expert: mixture.harness.reads(expert) for expert in mixture.harness.systems}
+        self._view_of = shared_views(heads, mixture.answering_stacks)
         self._harness = mixture.harness
         self._encoder = encoder
         self._base_hash = mixture.info.base_hash
-        self._context_tokens = mixture.profile.context_tokens
-        answer = min(mixture.profile.max_answer_tokens, int(self._context_tokens * _ANSWER_SHARE))
-        self._prompt_limit = self._context_tokens - answer
+        self.context_tokens = mixture.profile.context_tokens
+        """Longest prompt plus answer."""
+        answer = min(mixture.profile.max_answer_tokens, int(self.context_tokens * _ANSWER_SHARE))
+        self._prompt_limit = self.context_tokens - answer
         self._longest_summary_tokens = longest_summary_tokens
 
     def check_fits(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
@@ -180,7 +182,7 @@ class ViewBuilder:
         sizes = {turn.turn_id: self._turn_size(turn, expert) for turn in readable}
         if sum(sizes.values()) <= limit:
             return readable
-        budget = min(limit, int(self._context_tokens * _FOLDED_SHARE))
+        budget = min(limit, int(self.context_tokens * _FOLDED_SHARE))
         return readable[timeline.fold(readable, budget, lambda turn: sizes[turn.turn_id]) :]
 
     def _frame_size(self, expert: str, folded_turns: int) -> int:

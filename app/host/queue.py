@@ -1,21 +1,23 @@
 """One piece of work at a time on one thread, fairly: lanes take turns, and within a lane the first to come is first.
 
 Knows neither turns nor HTTP. Work is a generator that is given a stop flag; what it yields reaches whoever waits, in
-another thread or in an event loop, without anyone being able to hold the worker up by not reading.
+another thread or in an event loop, without anyone being able to hold the worker up by not reading. Work that yields an
+Aside is set aside until that is done, on a thread of its own, and meanwhile others are served.
 """
 
 import asyncio
 import threading
 from collections import OrderedDict, deque
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import closing
+from contextlib import suppress
 from typing import Any, Final, Generic, TypeVar
 
+from engine.asides import Aside
 from engine.errors import AgentError, RuntimeFailed, boundary
 from engine.runtime.protocol import Stop
 
 T = TypeVar("T")
-Work = Callable[[Stop], Generator[T, None, None]]
+Work = Callable[[Stop], Generator[T | Aside[Any], None, None]]
 
 MOST_WAITING: Final = 256
 """Pieces of work that may wait at once; more than anyone who still waits for an answer would have."""
@@ -39,6 +41,7 @@ class Job(Generic[T]):
         self.items: list[T] = []
         self.error: AgentError | None = None
         self.is_over = False
+        self._steps: Generator[T | Aside[Any], None, None] | None = None
         self._changed = threading.Condition()
         self._listeners: dict[int, tuple[asyncio.AbstractEventLoop, asyncio.Event]] = {}
 
@@ -79,18 +82,36 @@ class Job(Generic[T]):
 
     # The worker's side
 
-    def run(self) -> None:
-        """Do the work. Every error is kept for those who follow."""
+    def run(self) -> Aside[Any] | None:
+        """Do the work, or go on with it. An Aside is to be done before it is run again; without one it is over.
+
+        Every error is kept for those who follow.
+        """
         try:
             with boundary(RuntimeFailed, "The host made a mistake", "Try again; see the host's log if it recurs."):
-                if not self.stop.is_set():
-                    with closing(self.work(self.stop)) as items:
-                        for item in items:
-                            self._add(item)
+                if self._steps is None and not self.stop.is_set():
+                    self._steps = self.work(self.stop)
+                for item in self._steps or ():
+                    if isinstance(item, Aside):
+                        return item
+                    self._add(item)
         except AgentError as error:
             self.error = error
-        finally:
+        except BaseException:
             self.end()
+            raise
+        self.end()
+        return None
+
+    def abandon(self, error: AgentError) -> None:
+        """End work that was set aside and will not be run again."""
+        try:
+            with boundary(RuntimeFailed, "The host made a mistake", "See the host's log."):
+                if self._steps is not None:
+                    self._steps.close()
+        except AgentError as failure:
+            error = failure
+        self.end(error)
 
     def end(self, error: AgentError | None = None) -> None:
         self.error = self.error or error
@@ -118,6 +139,8 @@ class WorkQueue:
         """Lanes in the order in which they are served next."""
         self._changed = threading.Condition()
         self._current: Job[Any] | None = None
+        self._aside: set[Job[Any]] = set()
+        """Begun, and waiting for something that is no work of this thread."""
         self._closed = False
         self.served = 0
         """Pieces of work done so far."""
@@ -160,7 +183,7 @@ class WorkQueue:
     @property
     def is_busy(self) -> bool:
         with self._changed:
-            return self._current is not None or bool(self._lanes)
+            return self._current is not None or bool(self._lanes) or bool(self._aside)
 
     @property
     def waiting(self) -> int:
@@ -183,11 +206,11 @@ class WorkQueue:
             self._closed = True
             dropped = [job for lane in self._lanes.values() for job in lane]
             self._lanes.clear()
-            if self._current is not None:
-                self._current.stop.set()
+            for job in (*self._aside, *([self._current] if self._current is not None else [])):
+                job.stop.set()
             self._changed.notify_all()
         for job in dropped:
-            job.end(QueueClosed("The host is ending.", "Start it again."))
+            job.abandon(QueueClosed("The host is ending.", "Start it again."))
 
     def wait(self, timeout_s: float | None = None) -> None:
         """After `stop_all`: until the worker has ended."""
@@ -195,11 +218,28 @@ class WorkQueue:
 
     def _serve(self) -> None:
         for job in iter(self._next, None):
-            job.run()
+            step = job.run()
             with self._changed:
                 self._current = None
-                self.served += 1
+                if step is None:
+                    self.served += 1
+                else:
+                    self._aside.add(job)
                 self._changed.notify_all()
+            if step is not None:
+                threading.Thread(target=self._set_aside, args=(job, step), name="aside", daemon=True).start()
+
+    def _set_aside(self, job: Job[Any], step: Aside[Any]) -> None:
+        """Do the step, then let the job go on before what waits in its lane."""
+        with suppress(Exception):  # it is told to the work
+            step.run()
+        with self._changed:
+            self._aside.discard(job)
+            if not self._closed:
+                self._lanes.setdefault(job.lane, deque()).appendleft(job)
+                self._changed.notify_all()
+                return
+        job.abandon(QueueClosed("The host is ending.", "Start it again."))
 
     def _next(self) -> Job[Any] | None:
         """The next piece of work; None when the queue is closed. The lane it came from goes to the end of the row."""

@@ -49,20 +49,37 @@ class Approvals:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: dict[str, _Waiting] = {}
+        """Not answered yet."""
+        self._asked: dict[str, _Waiting] = {}
+        """Those, and those whose answer nobody has taken yet."""
 
     def ask(self, approval: Approval, stop: Stop) -> Answer:
-        """Wait for the answer. Raises: ScoringStopped once `stop` is set; nothing is permitted then."""
-        waiting = _Waiting(approval)
+        """`put` and `wait`."""
+        self.put(approval)
+        return self.wait(approval.approval_id, stop)
+
+    def put(self, approval: Approval) -> None:
+        """From now on it can be answered. Whoever puts it waits for it or withdraws it."""
         with self._lock:
-            self._waiting[approval.approval_id] = waiting
+            self._asked[approval.approval_id] = self._waiting[approval.approval_id] = _Waiting(approval)
+
+    def withdraw(self, approval_id: str) -> None:
+        """Nobody waits for it any more; nothing where that is so already."""
+        with self._lock:
+            self._waiting.pop(approval_id, None)
+            self._asked.pop(approval_id, None)
+
+    def wait(self, approval_id: str, stop: Stop) -> Answer:
+        """The answer, once it is there. Raises: ScoringStopped once `stop` is set; nothing is permitted then."""
+        with self._lock:
+            waiting = self._asked[approval_id]
         try:
             while not waiting.answered.wait(_LOOK_S):
                 if stop.is_set():
                     raise ScoringStopped("The turn was stopped while it waited for an approval.", "Ask again.")
             return waiting.answer
         finally:
-            with self._lock:
-                self._waiting.pop(approval.approval_id, None)
+            self.withdraw(approval_id)
 
     def answer(self, approval_id: str, answer: Answer) -> Approval:
         """The first answer counts. Raises: UnknownName where nothing waits under this id any more."""

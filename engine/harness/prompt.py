@@ -7,12 +7,13 @@ has not seen, and the new message, are rendered here. Pure: knows neither the st
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from engine.harness.encoding import encode_parts
-from engine.harness.formats import ChatFormat, Part
+from engine.harness.formats import ChatFormat, Content, Part
+from engine.harness.tool_calls import Tool, results_content, style_of, system_content
 from engine.runtime.protocol import Encoder, Tokens
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -30,6 +31,13 @@ class Harness:
     summary: str
     """What an expert is asked after its turn, to tell the others about it."""
     thinking: bool
+    tools: Mapping[str, tuple[Tool, ...]] = field(default_factory=dict)
+    """What every expert may call; none where it is missing."""
+
+    def reads(self, expert: str) -> str:
+        """What stands in the head of this expert's view, for comparison: those alike can share one view."""
+        tools = [asdict(tool) for tool in self.tools.get(expert, ())]
+        return json.dumps([self.systems[expert], tools], sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +79,33 @@ class Prompt:
 
 
 def make_harness(
-    systems: Mapping[str, str], summary: str, chat_format: ChatFormat, markup: Mapping[str, int], *, thinking: bool
+    systems: Mapping[str, str],
+    summary: str,
+    chat_format: ChatFormat,
+    markup: Mapping[str, int],
+    *,
+    thinking: bool,
+    tools: Mapping[str, tuple[Tool, ...]] | None = None,
 ) -> Harness:
-    """A harness whose version is a hash of all its texts, format and template included."""
+    """A harness whose version is a hash of all its texts, format, template and tools included."""
     template = (_TEMPLATES / f"{chat_format.family}.jinja").read_text(encoding="utf-8")
-    content = [dict(systems), summary, asdict(chat_format), template, thinking]
+    offered = {expert: tuple(some) for expert, some in (tools or {}).items() if some}
+    content: list[Any] = [dict(systems), summary, asdict(chat_format), template, thinking]
+    if offered:
+        content.append({expert: [asdict(tool) for tool in some] for expert, some in offered.items()})
     version = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
-    return Harness(version, chat_format, markup, systems, summary, thinking)
+    return Harness(version, chat_format, markup, systems, summary, thinking, offered)
+
+
+def with_hands(harness: Harness, heads: Mapping[str, str], tools: Mapping[str, tuple[Tool, ...]]) -> Harness:
+    """The harness with texts added to the system texts of experts, and with tools."""
+    systems = {
+        expert: "\n\n".join(part for part in (system, heads.get(expert, "")) if part)
+        for expert, system in harness.systems.items()
+    }
+    return make_harness(
+        systems, harness.summary, harness.chat_format, harness.markup, thinking=harness.thinking, tools=tools
+    )
 
 
 def head(harness: Harness, encoder: Encoder, expert: str, folded_turns: int = 0) -> Tokens:
@@ -115,6 +143,16 @@ def close(opening: Tokens, completion: Sequence[int], harness: Harness, encoder:
     return (*opening, *completion, *encode_parts(harness.chat_format.assistant_close(), encoder, harness.markup))
 
 
+def after_calls(results: Sequence[str], harness: Harness, encoder: Encoder) -> Tokens:
+    """What follows the model's own tokens when it has called tools: their results, and the opening of what it says to
+    them. Within one turn; the next `close` ends it."""
+    chat_format = harness.chat_format
+    parts = [*chat_format.assistant_close()]
+    for content in results_content(results, style_of(chat_format.family)):
+        parts += chat_format.tool_result(content)
+    return encode_parts((*parts, *chat_format.assistant_open(harness.thinking)), encoder, harness.markup)
+
+
 def summary_prompt(harness: Harness, encoder: Encoder, before: Tokens) -> Tokens:
     """Ask the expert whose view is `before`, which ends with its own turn, for that turn's summary."""
     parts: tuple[Part, ...] = (
@@ -124,7 +162,7 @@ def summary_prompt(harness: Harness, encoder: Encoder, before: Tokens) -> Tokens
     return (*before, *encode_parts(parts, encoder, harness.markup))
 
 
-def _past_turn(turn: UnseenTurn, harness: Harness, encoder: Encoder, is_first: bool, system: str) -> Tokens:
+def _past_turn(turn: UnseenTurn, harness: Harness, encoder: Encoder, is_first: bool, system: Content) -> Tokens:
     answer = turn.answer if turn.is_own else f"(another expert answered: {turn.answer})"
     parts = (
         *harness.chat_format.user(turn.user_text, first=is_first, system=system),
@@ -133,11 +171,12 @@ def _past_turn(turn: UnseenTurn, harness: Harness, encoder: Encoder, is_first: b
     return encode_parts(parts, encoder, harness.markup)
 
 
-def _system(harness: Harness, expert: str, folded_turns: int) -> str:
+def _system(harness: Harness, expert: str, folded_turns: int) -> Content:
     system = harness.systems[expert]
     if folded_turns:
         system += f"\n\nEarlier turns of this conversation ({folded_turns}) are no longer shown to you."
-    return system
+    tools = harness.tools.get(expert, ())
+    return system_content(system, tools, style_of(harness.chat_format.family)) if tools else system
 
 
 def _with_memory(text: str, memory: Sequence[str]) -> str:

@@ -496,3 +496,44 @@ def m010_notes_and_dates_are_kept(database: MigrationDatabase) -> None:
             "CREATE INDEX events_by_start ON events (starts, event_id)",
         ],
     )
+
+
+@MIGRATIONS()
+def m011_tool_calls_are_kept(database: MigrationDatabase) -> None:
+    _execute(
+        database,
+        [
+            """
+            CREATE TABLE calls (
+                turn_id TEXT NOT NULL REFERENCES turns (turn_id),
+                position INTEGER NOT NULL,
+                tool TEXT NOT NULL,
+                source TEXT NOT NULL,
+                arguments TEXT NOT NULL,
+                state TEXT NOT NULL,
+                result TEXT NOT NULL DEFAULT '',
+                is_tainted INTEGER NOT NULL DEFAULT 0,
+                seconds REAL NOT NULL DEFAULT 0,
+                began_at TEXT NOT NULL,
+                closed_at TEXT,
+                PRIMARY KEY (turn_id, position)
+            )
+            """,
+            """
+            CREATE TABLE permissions (
+                permission_id INTEGER PRIMARY KEY,
+                tool TEXT NOT NULL,
+                pattern TEXT NOT NULL,
+                allows INTEGER NOT NULL,
+                created_at TEXT NOT NULL,
+                UNIQUE (tool, pattern)
+            )
+            """,
+            """
+            CREATE TABLE conversation_modes (
+                conversation_id TEXT PRIMARY KEY REFERENCES conversations (conversation_id),
+                mode TEXT NOT NULL
+            )
+            """,
+        ],
+    )

@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from engine.errors import BadText
 from engine.runtime.protocol import AdapterRef, AdapterStack, Tokens, Usage
-from engine.values import Attachment, Conversation, Epoch, Rating, Route, Segment, Timing, Trace, TurnRecord
+from engine.values import Attachment, CallRecord, Conversation, Epoch, Rating, Route, Segment, Timing, Trace, TurnRecord
 
 
 def pack_tokens(tokens: Tokens) -> bytes:
@@ -86,11 +86,19 @@ def turn_of(row: sqlite3.Row) -> TurnRecord:
         attachments=attachments_of(row["files"]),
         rating=_rating_of(row["rating"]),
         adapter=row["adapter"] or "",
+        calls=calls_of(row["calls"]),
     )
 
 
 def attachments_of(column: str) -> tuple[Attachment, ...]:
     return tuple(Attachment(name, text) for name, text in json.loads(column))
+
+
+def calls_of(column: str) -> tuple[CallRecord, ...]:
+    return tuple(
+        CallRecord(position, tool, source, arguments, state, result, bool(is_tainted), seconds)
+        for position, tool, source, arguments, state, result, is_tainted, seconds in json.loads(column)
+    )
 
 
 def _rating_of(value: float | None) -> Rating:

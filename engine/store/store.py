@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, get_args
 
+import engine.store.calls as calls
 import engine.store.copies as copies
 import engine.store.index as index
 import engine.store.rows as rows
@@ -25,6 +26,8 @@ from engine.store.mending import IndexMender, with_a_sound_index
 from engine.values import (
     Answer,
     Attachment,
+    CallRecord,
+    CallState,
     Conversation,
     ConversationCopy,
     Epoch,
@@ -49,6 +52,7 @@ class Store:
         self.mender = IndexMender(database)
         with database.transaction() as connection:
             turns.interrupt_running(connection, _now())
+            calls.interrupt_open(connection, _now())
             self._ids = IdMaker(turns.newest_turn_id(connection))
 
     @classmethod
@@ -121,6 +125,32 @@ class Store:
             turns.insert_turn(connection, turn_id, conversation_id, parent_turn_id, now)
             turns.insert_question(connection, turn_id, text, provenance, attachments, now)
             return turns.turn(connection, turn_id)
+
+    def open_call(self, turn_id: str, call: CallRecord) -> None:
+        """A tool call that waits for its permission, kept before anything runs."""
+        with self._database.transaction() as connection:
+            calls.insert(connection, turn_id, call, _now())
+
+    def run_call(self, turn_id: str, position: int) -> None:
+        """It is permitted and runs now. Raises: ValueError when it does not wait."""
+        with self._database.transaction() as connection:
+            calls.run(connection, turn_id, position)
+
+    def close_call(
+        self,
+        turn_id: str,
+        position: int,
+        state: CallState,
+        result: str,
+        *,
+        is_tainted: bool = False,
+        seconds: float = 0.0,
+    ) -> None:
+        """Raises: ValueError when it is over already."""
+        with self._database.transaction() as connection:
+            calls.close(
+                connection, turn_id, position, state, result, is_tainted=is_tainted, seconds=seconds, now=_now()
+            )
 
     @with_a_sound_index
     def close_turn(self, answer: Answer) -> None:

@@ -28,6 +28,9 @@ _TURNS = """
         (SELECT json_group_array(json_array(name, text))
          FROM (SELECT name, text FROM attachments WHERE attachments.turn_id = turns.turn_id ORDER BY position)
         ) AS files,
+        (SELECT json_group_array(json_array(position, tool, source, arguments, state, result, is_tainted, seconds))
+         FROM (SELECT * FROM calls WHERE calls.turn_id = turns.turn_id ORDER BY position)
+        ) AS calls,
         (SELECT promotions.content_hash FROM traces
          JOIN promotions ON promotions.content_hash = json_extract(traces.adapters, '$[#-1].content_hash')
          WHERE traces.turn_id = turns.turn_id AND traces.kind = 'answer'

@@ -9,7 +9,9 @@ from typing import Any
 
 from engine import mixture
 from engine.agent import Agent
+from engine.asides import at_once
 from engine.events import Notice, TextDelta, TurnClosed, TurnEvent
+from engine.hands import Hands
 from engine.harness.formats import ChatFormat
 from engine.harness.prompt import Harness
 from engine.mixture import Mixture
@@ -67,6 +69,7 @@ class Talk:
     """Every expert has an adapter of its own when None."""
     base_hash: str = "base-1"
     chat_format: ChatFormat | None = None
+    hands: Hands | None = None
     conversation_id: str | None = None
     events: list[TurnEvent] = field(default_factory=list)
 
@@ -80,9 +83,8 @@ class Talk:
         self.runtime.context_tokens = self.profile.context_tokens
         self.harness = harness_of(self.profile, self.chat_format)
         stacks = self.stacks or {expert: stack_of(expert) for expert in self.profile.expert_ids}
-        self.agent = Agent(
-            self.runtime, self.store, Mixture(self.profile, self.harness, model_info(self.base_hash), stacks)
-        )
+        mixture = Mixture(self.profile, self.harness, model_info(self.base_hash), stacks)
+        self.agent = Agent(self.runtime, self.store, mixture, hands=self.hands)
 
     def say(
         self,
@@ -97,13 +99,15 @@ class Talk:
         if answer is not None:
             self.runtime.will_say(answer)
         return self._hear(
-            self.agent.turn(
-                text,
-                conversation_id=self.conversation_id,
-                parent_turn_id=parent,
-                expert=expert,
-                attachments=attachments,
-                stop=stop,
+            at_once(
+                self.agent.turn(
+                    text,
+                    conversation_id=self.conversation_id,
+                    parent_turn_id=parent,
+                    expert=expert,
+                    attachments=attachments,
+                    stop=stop,
+                )
             )
         )
 
@@ -112,7 +116,7 @@ class Talk:
     ) -> TurnClosed:
         """Say something, and set the stop flag as soon as an event of this kind (and phase) comes."""
         stop = threading.Event()
-        events = self.agent.turn(text, conversation_id=self.conversation_id, expert=expert, stop=stop)
+        events = at_once(self.agent.turn(text, conversation_id=self.conversation_id, expert=expert, stop=stop))
 
         def watched() -> Iterator[TurnEvent]:
             for event in events:
@@ -125,10 +129,10 @@ class Talk:
         return closed
 
     def regenerate(self, turn_id: str, **options: Any) -> TurnClosed:
-        return self._hear(self.agent.regenerate(turn_id, **options))
+        return self._hear(at_once(self.agent.regenerate(turn_id, **options)))
 
     def edit(self, turn_id: str, text: str, **options: Any) -> TurnClosed:
-        return self._hear(self.agent.edit(turn_id, text, **options))
+        return self._hear(at_once(self.agent.edit(turn_id, text, **options)))
 
     def idle(self, stop: Stop = NEVER) -> None:
         assert self.conversation_id is not None

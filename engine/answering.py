@@ -1,0 +1,170 @@
+"""The answer of one expert in its view: what it says, and between that the tools that it calls and reads the results of.
+
+All of it is one message of the expert: its own tokens verbatim, and what was put between them. Every stretch that the
+model wrote leaves a trace of its own. Knows neither routes nor how views are opened.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from engine.acting import Acting
+from engine.asides import Aside
+from engine.events import TurnEvent
+from engine.harness.prompt import Prompt, after_calls
+from engine.harness.tool_calls import CallParser, ToolCall, parser_for, style_of
+from engine.mixture import Mixture
+from engine.running_turn import RunningTurn
+from engine.runtime.protocol import Finished, Prefilled, Request, Runtime, Stop, Token, Tokens
+from engine.views import OpenView, ViewBuilder
+
+_LONG_MESSAGE_TOKENS: Final = 256
+"""From this length on, regenerating an answer should not have to read the message again."""
+_LEAST_ANSWER: Final = 64
+"""Tokens that must be left for what an expert says to results."""
+_CUT: Final = "\n[The rest of this result does not fit here.]"
+
+Steps = Generator[TurnEvent | Aside[Any], None, None]
+
+
+@dataclass(slots=True)
+class _Round:
+    """What the expert wrote before it ended or called tools."""
+
+    tokens: Tokens
+    """All that was read before it."""
+    parser: CallParser | None
+    calls: list[ToolCall]
+    sampled: list[int]
+    reason: str = ""
+
+    @property
+    def own(self) -> Tokens:
+        """Without the token that ended it."""
+        return tuple(self.sampled[:-1] if self.reason == "eos" else self.sampled)
+
+    @property
+    def rejected(self) -> Sequence[str]:
+        return () if self.parser is None else self.parser.rejected
+
+
+class Answering:
+    """Under one mixture and its views; a turn keeps the one it began with."""
+
+    def __init__(self, runtime: Runtime, mixture: Mixture, views: ViewBuilder, new_seed: Callable[[], int]) -> None:
+        self._runtime = runtime
+        self._mixture = mixture
+        self._views = views
+        self._new_seed = new_seed
+        self._style = style_of(mixture.harness.chat_format.family)
+
+    def answer(
+        self, turn: RunningTurn, expert: str, view: OpenView, prompt: Prompt, acting: Acting, stop: Stop
+    ) -> Steps:
+        """Say and do all of it; `turn` has the segments, traces and usage then.
+
+        Raises: ScoringStopped, ContextOverflow, RuntimeFailed, StoreProblem.
+        """
+        said: list[int] = []
+        while True:
+            one = _Round((*prompt.tokens, *said), None, [], [])
+            yield from self._say(turn, expert, view, prompt, one, acting, stop)
+            said += one.own
+            turn.reason = one.reason
+            if not (one.calls or one.rejected) or one.reason == "stopped":
+                break
+            results = yield from acting.results(one.calls, one.rejected)
+            between = self._between(len(prompt.tokens) + len(said), results, acting)
+            if between is None:
+                yield turn.notice("no_room_for_results")
+                break
+            said += between
+            turn.begin_paragraph()
+        if turn.reason == "length":
+            yield turn.notice("length", tokens=turn.usage.completion_tokens)
+        if said:
+            turn.segments = self._views.segments(view, prompt, turn.record.turn_id, tuple(said))
+            adapter = self._mixture.personal.get(expert)
+            turn.adapter = adapter.content_hash if adapter is not None else ""
+
+    def _say(
+        self,
+        turn: RunningTurn,
+        expert: str,
+        view: OpenView,
+        prompt: Prompt,
+        one: _Round,
+        acting: Acting,
+        stop: Stop,
+    ) -> Generator[TurnEvent, None, None]:
+        """One round. A call that has begun is held to the form of a call."""
+        tools = acting.tools
+        one.parser = parser_for(self._style, tools) if tools else None
+        sampling = replace(self._mixture.profile.sampling, seed=self._new_seed())
+        request = Request(
+            one.tokens,
+            self._mixture.profile.max_answer_tokens,
+            self._mixture.stack(expert),
+            sampling,
+            cache_key=f"{turn.record.conversation_id}/{view.epoch.expert}",
+            snapshot_at=(*prompt.boundaries, *_before_long_message(prompt.tokens, prompt.boundaries)),
+        )
+        if turn.usage.prompt_tokens:  # of the round before; what the view holds is what the last one read and wrote
+            turn.usage_other += turn.usage
+        for piece in self._runtime.generate([request], stop):
+            match piece:
+                case Prefilled():
+                    yield turn.reading("answer", piece)
+                case Token(token=token, text=text):
+                    turn.completion.append(token)
+                    one.sampled.append(token)
+                    yield from self._told(turn, one, text)
+                case Finished(reason=reason, usage=usage, text=text):
+                    one.reason, turn.usage = reason, usage
+                    yield from self._told(turn, one, text)
+        if one.parser is not None:
+            for parsed in one.parser.finish():
+                yield from self._parsed(turn, one, parsed)
+        if one.sampled:
+            turn.traces.append(
+                self._mixture.trace(
+                    turn.record.turn_id, "answer", expert, one.tokens, tuple(one.sampled), sampling.seed
+                )
+            )
+
+    def _told(self, turn: RunningTurn, one: _Round, text: str) -> Generator[TurnEvent, None, None]:
+        if one.parser is None:
+            yield from turn.said(text)
+            return
+        for parsed in one.parser.feed(text):
+            yield from self._parsed(turn, one, parsed)
+
+    def _parsed(self, turn: RunningTurn, one: _Round, parsed: str | ToolCall) -> Generator[TurnEvent, None, None]:
+        if isinstance(parsed, ToolCall):
+            one.calls.append(parsed)
+        else:
+            yield from turn.said(parsed)
+
+    def _between(self, size: int, results: Sequence[str], acting: Acting) -> Tokens | None:
+        """What stands between a call and what the expert says to it; None where there is no room for both."""
+        room = self._views.context_tokens - size - _LEAST_ANSWER
+        most = acting.offer.result_tokens
+        while most >= _LEAST_ANSWER:
+            cut = [self._cut(result, most) for result in results]
+            tokens = after_calls(cut, self._mixture.harness, self._runtime)
+            if len(tokens) <= room:
+                return tokens
+            most //= 2
+        return None
+
+    def _cut(self, result: str, most: int) -> str:
+        tokens = self._runtime.encode(result)
+        if len(tokens) <= most:
+            return result
+        return self._runtime.decode(tokens[:most]).rstrip("\ufffd") + _CUT
+
+
+def _before_long_message(tokens: Tokens, boundaries: Sequence[int]) -> tuple[int, ...]:
+    """The last position before the answer, when the new message is long."""
+    start = boundaries[-1] if boundaries else 0
+    return (len(tokens) - 1,) if len(tokens) - start > _LONG_MESSAGE_TOKENS else ()

@@ -1,0 +1,84 @@
+"""What an expert may do beside talking: its tools, the texts it works under, the bounds, and who permits what.
+
+The seam between the agent and the program that gives it hands. Runs nothing itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from engine.harness.approvals import Approvals
+from engine.harness.permissions import Circumstances, Rule
+from engine.harness.tool_calls import Tool
+from engine.harness.tool_calls.looping import MOST_CALLS
+from engine.harness.tools.values import Toolbox, ToolSpec
+
+RESULT_TOKENS: Final = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A tool and who runs it."""
+
+    spec: ToolSpec
+    toolbox: Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """All that is in force for one turn. It stays so until the turn is over, whatever is changed meanwhile."""
+
+    tools: Mapping[str, tuple[Offered, ...]] = field(default_factory=dict)
+    """By expert; those of one expert have different names."""
+    heads: Mapping[str, str] = field(default_factory=dict)
+    """By expert: what is added to its system text."""
+    most_calls: int = MOST_CALLS
+    """Of one turn."""
+    result_tokens: int = RESULT_TOKENS
+    """What of one result the expert reads, at most."""
+
+    def of(self, expert: str) -> tuple[Offered, ...]:
+        return self.tools.get(expert, ())
+
+    def shown(self) -> Mapping[str, tuple[Tool, ...]]:
+        """The tools as the experts see them."""
+        return {expert: tuple(one.spec.tool for one in offered) for expert, offered in self.tools.items()}
+
+
+class Hands(Protocol):
+    """Thread-safe."""
+
+    @property
+    def approvals(self) -> Approvals: ...
+
+    def current(self) -> Offer:
+        """Cheap; asked before every turn."""
+        ...
+
+    def circumstances(self, conversation_id: str, *, is_tainted: bool) -> Circumstances:
+        """Under which a call of this conversation is judged now."""
+        ...
+
+    def remember(self, rule: Rule) -> None:
+        """What a person has permitted or forbidden for good. Raises: StoreProblem."""
+        ...
+
+
+class NoHands:
+    """Of an agent that only talks."""
+
+    def __init__(self) -> None:
+        self.approvals = Approvals()
+
+    def current(self) -> Offer:
+        return Offer()
+
+    def circumstances(self, conversation_id: str, *, is_tainted: bool) -> Circumstances:
+        return Circumstances("plan", can_ask=False)
+
+    def remember(self, rule: Rule) -> None:
+        """Nothing is ever asked."""
+
+
+def names_of(offered: Sequence[Offered]) -> Mapping[str, Offered]:
+    return {one.spec.tool.name: one for one in offered}

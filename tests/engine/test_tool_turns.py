@@ -1,0 +1,277 @@
+"""Turns in which an expert uses tools, with a scripted model and real permissions."""
+
+import sqlite3
+import threading
+from contextlib import closing
+
+import pytest
+
+from engine.asides import Aside
+from engine.errors import ConversationBusy, UsageProblem
+from engine.events import ApprovalAsked, ToolCalled, ToolReturned, TurnClosed
+from engine.harness.permissions import Rule
+from engine.harness.tools.values import ToolResult
+from engine.store import Store
+from tests.support.hands import TestHands, call_text, tool_of
+from tests.support.talking import Talk, open_talk
+
+NUMBER = {"type": "integer"}
+
+
+def adding():
+    return tool_of("add", lambda given: str(given["a"] + given["b"]), a=NUMBER, b=NUMBER)
+
+
+def writing():
+    return tool_of("write", lambda given: "written", reach="files", changes=True, path={"type": "string"})
+
+
+@pytest.fixture
+def add():
+    return adding()
+
+
+@pytest.fixture
+def write():
+    return writing()
+
+
+@pytest.fixture
+def talk(tmp_path, add, write):
+    with open_talk(tmp_path, hands=TestHands([add, write])) as talk:
+        yield talk
+
+
+def of(talk: Talk, kind):
+    return [event for event in talk.events if isinstance(event, kind)]
+
+
+def approve(talk: Talk, answer, *, text="Write it.", expert="L1") -> TurnClosed:
+    """Say something, and answer every approval that is asked."""
+    events = talk.agent.turn(text, conversation_id=talk.conversation_id, expert=expert)
+    talk.events = []
+    for event in events:
+        if isinstance(event, Aside):
+            event.run()
+            continue
+        talk.events.append(event)
+        if isinstance(event, ApprovalAsked):
+            talk.hands.approvals.answer(event.approval_id, answer)
+    closed = talk.events[-1]
+    assert isinstance(closed, TurnClosed)
+    talk.conversation_id = closed.conversation_id
+    return closed
+
+
+# The loop
+
+
+def test_an_expert_calls_a_tool_reads_the_result_and_answers(talk, add):
+    talk.runtime.will_say("Let me add. " + call_text("add", a=2, b=3), "It is 5.")
+    closed = talk.say("What is 2 + 3?", "L1")
+    assert closed.state == "answered"
+    assert add.ran == [{"a": 2, "b": 3}]
+    assert closed.text == "Let me add.\n\nIt is 5." == talk.shown()
+    (called,), (returned,) = of(talk, ToolCalled), of(talk, ToolReturned)
+    assert (called.call, called.tool) == (1, "add")
+    assert (returned.state, returned.text, returned.is_tainted) == ("done", "5", False)
+    assert "<tool_response>\n5\n</tool_response>" in talk.runtime.last_prompt()
+
+
+def test_what_the_view_holds_is_what_was_read_and_written(talk):
+    talk.runtime.will_say(call_text("add", a=2, b=3), "It is 5.")
+    first = talk.say("What is 2 + 3?", "L1")
+    one, two = talk.store.traces(first.turn_id)
+    assert two.prompt[: len(one.prompt) + len(one.completion)] == (*one.prompt, *one.completion)
+    talk.say("And now?", "L1")
+    last = talk.runtime.answers[-1].tokens
+    assert last[: len(two.prompt) + len(two.completion)] == (*two.prompt, *two.completion)
+
+
+def test_calls_and_their_results_are_kept_with_the_turn(talk):
+    talk.runtime.will_say(call_text("add", a=2, b=3), "It is 5.")
+    (call,) = talk.turn(talk.say("What is 2 + 3?", "L1")).calls
+    assert (call.position, call.tool, call.arguments, call.state, call.result) == (
+        1, "add", '{"a": 2, "b": 3}', "done", "5",
+    )
+
+
+def test_parallel_calls_run_in_their_order(talk, add):
+    talk.runtime.will_say(call_text("add", a=1, b=1) + "\n" + call_text("add", a=2, b=2), "Two and four.")
+    talk.say("Add.", "L1")
+    assert [given["a"] for given in add.ran] == [1, 2]
+    assert [event.text for event in of(talk, ToolReturned)] == ["2", "4"]
+
+
+def test_experts_without_tools_read_nothing_of_them(talk):
+    talk.say("Hi.", "L0")
+    assert "add" not in talk.runtime.last_prompt()
+    talk.say("Hi.", "L1")
+    assert '"name": "add"' in talk.runtime.last_prompt()
+
+
+def test_what_is_wrong_with_a_call_is_told_once_and_then_tools_are_gone(talk, add):
+    talk.runtime.will_say(call_text("add", a="x"), call_text("add", a="y"), "I cannot.")
+    closed = talk.say("Add.", "L1")
+    assert add.ran == []
+    assert closed.text == "I cannot."
+    assert "Call no tool now" in talk.runtime.last_prompt()
+
+
+def test_the_same_call_in_a_row_is_not_run_again_and_then_ends_the_tools(talk, add):
+    same = call_text("add", a=1, b=1)
+    talk.runtime.will_say(same, same, same, same + " Still 2.")
+    closed = talk.say("Add.", "L1")
+    assert add.ran == [{"a": 1, "b": 1}]
+    assert [event.state for event in of(talk, ToolReturned)] == ["done", "refused", "refused"]
+    assert closed.state == "answered"
+
+
+def test_a_tool_that_fails_says_so_to_the_model_and_the_turn_goes_on(talk, add):
+    def fail(given):
+        raise UsageProblem("There is no such thing.", "Ask for another.")
+
+    add.work = fail
+    talk.runtime.will_say(call_text("add", a=1, b=1), "It failed.")
+    closed = talk.say("Add.", "L1")
+    assert (closed.state, of(talk, ToolReturned)[0].state) == ("answered", "failed")
+    assert "There is no such thing. Ask for another." in talk.runtime.last_prompt()
+
+
+def test_a_mistake_in_a_tool_ends_neither_the_turn_nor_the_agent(talk, add):
+    def fail(given):
+        raise ZeroDivisionError("by zero")
+
+    add.work = fail
+    talk.runtime.will_say(call_text("add", a=1, b=1), "It failed.")
+    assert talk.say("Add.", "L1").state == "answered"
+    assert len(add.ran) == 1
+
+
+def test_a_result_that_does_not_fit_is_cut_and_says_so(talk, add):
+    add.work = lambda given: "x" * 100_000
+    talk.runtime.will_say(call_text("add", a=1, b=1), "Long.")
+    assert talk.say("Add.", "L1").state == "answered"
+    assert "[The rest of this result does not fit here.]" in talk.runtime.last_prompt()
+
+
+# Permission
+
+
+def test_what_changes_something_waits_for_a_person(talk, write):
+    talk.runtime.will_say(call_text("write", path="a.txt"), "Done.")
+    closed = approve(talk, "once")
+    (asked,) = of(talk, ApprovalAsked)
+    assert (asked.tool, asked.reason, asked.pattern) == ("write", "changes", "a.txt")
+    assert asked.detail == '{"path": "a.txt"}'
+    assert (closed.text, write.ran) == ("Done.", [{"path": "a.txt"}])
+    assert talk.hands.remembered == []
+
+
+def test_always_is_remembered_and_not_asked_again(talk, write):
+    talk.runtime.will_say(call_text("write", path="a.txt"), "Done.")
+    approve(talk, "always")
+    assert talk.hands.remembered == [Rule("write", "a.txt", True)]
+    talk.runtime.will_say(call_text("write", path="a.txt"), "Done.")
+    talk.say("Again.", "L1")
+    assert (of(talk, ApprovalAsked), len(write.ran)) == ([], 2)
+
+
+def test_what_is_rejected_does_not_run_and_the_model_is_told(talk, write):
+    talk.runtime.will_say(call_text("write", path="a.txt"), "As you wish.")
+    closed = approve(talk, "reject")
+    assert (write.ran, closed.text) == ([], "As you wish.")
+    assert [call.state for call in talk.turn(closed).calls] == ["rejected"]
+    assert "the user rejected it" in talk.runtime.last_prompt()
+
+
+def test_where_nobody_can_be_asked_it_is_refused(talk, write):
+    talk.hands.can_ask = False
+    talk.runtime.will_say(call_text("write", path="a.txt"), "I could not.")
+    closed = talk.say("Write.", "L1")
+    assert (write.ran, of(talk, ApprovalAsked), closed.text) == ([], [], "I could not.")
+
+
+def test_a_conversation_is_tainted_by_what_others_wrote_into_it(talk, add):
+    add.work = lambda given: ToolResult("From the web.", is_tainted=True)
+    talk.runtime.will_say(call_text("add", a=1, b=1), call_text("add", a=2, b=1), "Done.")
+    talk.say("Add.", "L1")
+    talk.runtime.will_say(call_text("add", a=3, b=1), "Done.")
+    talk.say("Again.", "L1")
+    assert [one.is_tainted for one in talk.hands.seen] == [False, True, True]
+
+
+# Waiting
+
+
+def test_while_one_conversation_waits_another_is_answered(talk, write):
+    talk.runtime.will_say(call_text("write", path="a.txt"))
+    waiting = talk.agent.turn("Write.", expert="L1")
+    steps = []
+    for step in waiting:
+        steps.append(step)
+        if isinstance(step, Aside):
+            break
+    (asked,) = [step for step in steps if isinstance(step, ApprovalAsked)]
+    assert talk.say("Hello.", "L0", answer="Hi.").text == "Hi."
+    with pytest.raises(ConversationBusy):
+        list(talk.agent.turn("More.", conversation_id=steps[0].conversation_id))
+    talk.runtime.will_say("Done.")
+    talk.hands.approvals.answer(asked.approval_id, "once")
+    steps[-1].run()
+    rest = [step.run() if isinstance(step, Aside) else step for step in waiting]
+    assert rest[-1].text == "Done."
+    assert write.ran == [{"path": "a.txt"}]
+
+
+def test_a_stop_while_it_waits_rejects_the_call(talk, write):
+    stop = threading.Event()
+    talk.runtime.will_say(call_text("write", path="a.txt"))
+    for step in talk.agent.turn("Write.", expert="L1", stop=stop):
+        if isinstance(step, Aside):
+            stop.set()
+            step.run()
+    assert step.state == "stopped"
+    assert (write.ran, talk.hands.approvals.waiting()) == ([], ())
+    assert [call.state for call in talk.store.turn(step.turn_id).calls] == ["interrupted"]
+
+
+def test_a_turn_that_is_given_up_while_it_waits_is_closed(talk, write):
+    talk.runtime.will_say(call_text("write", path="a.txt"))
+    turn = talk.agent.turn("Write.", expert="L1")
+    opened = next(turn)
+    assert any(isinstance(step, Aside) for step in turn)
+    turn.close()
+    assert talk.store.turn(opened.turn_id).state == "stopped"
+    assert (write.ran, talk.hands.approvals.waiting()) == ([], ())
+    assert talk.say("Hello.", "L0").state == "answered"
+
+
+def test_what_was_lost_while_it_waited_is_interrupted_and_has_not_run(talk, tmp_path, write):
+    talk.runtime.will_say(call_text("write", path="a.txt"))
+    turn = talk.agent.turn("Write.", expert="L1")
+    opened = next(turn)
+    assert any(isinstance(step, Aside) for step in turn)
+    lost = tmp_path / "lost.db"
+    with closing(sqlite3.connect(tmp_path / "macaron.db")) as here, closing(sqlite3.connect(lost)) as there:
+        here.backup(there)  # as a process that dies now leaves it
+    turn.close()
+    with Store.open(lost) as after:
+        found = after.turn(opened.turn_id)
+        assert (found.state, [call.state for call in found.calls]) == ("interrupted", ["interrupted"])
+    assert write.ran == []
+
+
+# Versions
+
+
+def test_another_text_or_tool_counts_from_the_next_turn_on_under_another_version(talk, write):
+    one = talk.say("Hi.", "L1")
+    talk.hands.heads["L1"] = "Be brief."
+    two = talk.say("Hi.", "L1")
+    talk.hands.toolboxes.remove(write)
+    three = talk.say("Hi.", "L1")
+    versions = [talk.trace(turn).harness_version for turn in (one, two, three)]
+    assert len(set(versions)) == 3
+    assert "I act.\n\nBe brief." in talk.read(two)
+    assert '"name": "write"' not in talk.read(three)
