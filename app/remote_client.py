@@ -20,11 +20,14 @@ from app.paths import Paths
 from app.remote_library import RemoteLibrary
 from engine.errors import AgentError, RuntimeFailed
 from engine.events import (
+    ApprovalAsked,
     Event,
     Notice,
     Reading,
     RouteChosen,
     TextDelta,
+    ToolCalled,
+    ToolReturned,
     TurnClosed,
     TurnEvent,
     TurnOpened,
@@ -34,7 +37,18 @@ from engine.runtime.protocol import Usage
 from engine.values import About, Attachment, Provenance, Route, Timing
 
 _EVENTS: Final[dict[str, type[Event]]] = {
-    kind.__name__: kind for kind in (TurnOpened, RouteChosen, Notice, Reading, TextDelta, TurnClosed)
+    kind.__name__: kind
+    for kind in (
+        TurnOpened,
+        RouteChosen,
+        Notice,
+        Reading,
+        TextDelta,
+        ToolCalled,
+        ApprovalAsked,
+        ToolReturned,
+        TurnClosed,
+    )
 }
 
 

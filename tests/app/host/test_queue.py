@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator
 import pytest
 
 from app.host.queue import MOST_WAITING, Job, QueueClosed, QueueFull, Work, WorkQueue
+from engine.asides import Aside
 from engine.errors import RuntimeFailed, UnknownName
 from engine.runtime.protocol import Stop
 
@@ -182,3 +183,78 @@ def test_who_waits_is_told_how_many_are_served_before(queue: WorkQueue) -> None:
     busy.go_on.set()
     api[-1].result()
     assert queue.ahead(api[-1]) == 0
+
+
+class Away:
+    """Work that is set aside until the test lets it go on, or it is stopped."""
+
+    def __init__(self, queue: WorkQueue, lane: str = "faces") -> None:
+        self.begun = threading.Event()
+        self.go_on = threading.Event()
+        self.was_closed = False
+        self.job = queue.submit(lane, self._work)
+        assert self.begun.wait(5)
+
+    def _work(self, stop: Stop) -> Generator[str | Aside[None], None, None]:
+        def wait() -> None:
+            self.begun.set()
+            while not self.go_on.wait(0.01) and not stop.is_set():
+                pass
+
+        try:
+            yield "asked"
+            yield Aside(wait)
+            yield "stopped" if stop.is_set() else "answered"
+        except GeneratorExit:
+            self.was_closed = True
+            raise
+
+
+def test_work_that_is_set_aside_lets_others_in_and_goes_on_afterwards(queue: WorkQueue) -> None:
+    away = Away(queue)
+    assert queue.submit("faces", work_of("done")).result() == ["done"]
+    assert queue.is_busy and not away.job.is_over
+    away.go_on.set()
+    assert away.job.result() == ["asked", "answered"]
+    assert not queue.is_busy
+
+
+def test_work_that_is_set_aside_goes_on_before_what_waits_in_its_lane(queue: WorkQueue) -> None:
+    served: list[str] = []
+    away = Away(queue)
+    busy = Busy(queue)
+    later = submit_noting(queue, "faces", "later", served)
+    away.go_on.set()
+    while queue.ahead(away.job) == 0:  # until it waits again
+        assert not away.job.is_over
+    assert queue.ahead(later) > queue.ahead(away.job)
+    busy.go_on.set()
+    later.result()
+    assert away.job.is_over
+
+
+def test_a_stop_reaches_work_that_is_set_aside(queue: WorkQueue) -> None:
+    away = Away(queue)
+    queue.stop(away.job)
+    assert away.job.result() == ["asked", "stopped"]
+
+
+def test_what_is_set_aside_when_the_queue_closes_is_given_up(queue: WorkQueue) -> None:
+    away = Away(queue)
+    queue.stop_all()
+    with pytest.raises(QueueClosed):
+        away.job.result()
+    assert away.was_closed
+
+
+def test_what_an_aside_cannot_do_is_told_to_the_work(queue: WorkQueue) -> None:
+    def fail() -> None:
+        raise UnknownName("There is no such thing.", "")
+
+    def work(stop: Stop) -> Generator[str | Aside[None], None, None]:
+        step = Aside(fail)
+        yield step
+        step.result()
+
+    with pytest.raises(UnknownName):
+        queue.submit("faces", work).result()
