@@ -1,16 +1,18 @@
 """The tool calls of one turn: from what an expert wrote to the results that it reads, each call permitted before it runs.
 
-Yields events, and asides for whatever takes time: a person who is asked, a tool that runs. Knows no prompt and no
-tokens.
+Calls are judged, asked for and run on a thread beside the turn, which meanwhile yields asides: whatever takes time
+there, a person or a tool, holds up nobody else. A tool may call others; those go the same way. Knows no prompt.
 """
 
+import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
+from queue import SimpleQueue
 from typing import Any, Final
 
 from engine.asides import Aside, aside
-from engine.errors import AgentError, ScoringStopped
+from engine.errors import AgentError, RuntimeFailed, ScoringStopped, boundary
 from engine.events import TurnEvent
 from engine.hands import Hands, Offer, Offered, names_of
 from engine.harness.approvals import LASTING, PERMITTING, Approval
@@ -18,7 +20,6 @@ from engine.harness.permissions import Decision, Rule, decide, pattern_for
 from engine.harness.tool_calls import (
     CallFault,
     EndTools,
-    Refuse,
     Repair,
     Tool,
     ToolCall,
@@ -27,13 +28,14 @@ from engine.harness.tool_calls import (
     fault_of_text,
     judge_call,
 )
-from engine.harness.tools.values import Invocation, Preview, ToolResult
+from engine.harness.tools.values import Invocation, ToolResult, ToolSpec
 from engine.running_turn import RunningTurn
 from engine.runtime.protocol import Stop
 from engine.store import Store
 from engine.values import CallRecord, CallState
 
 Steps = Generator[TurnEvent | Aside[Any], None, Sequence[str]]
+Post = Callable[[TurnEvent], None]
 
 _REFUSED: Final = {
     "forbidden": "the user has forbidden it. Do not try it again",
@@ -41,7 +43,6 @@ _REFUSED: Final = {
     "nobody": "nobody is here to permit it. Answer without it, and say what is left to do",
 }
 _REJECTED: Final = "This call was not run: the user rejected it. Do not try it again unless they ask for it."
-_STOPPED: Final = "The turn was stopped."
 
 
 @dataclass(slots=True)
@@ -63,17 +64,14 @@ class Acting:
     count: int = 0
 
     @property
-    def offered(self) -> tuple[Offered, ...]:
-        return () if self.is_over else self.offer.of(self.expert)
-
-    @property
     def tools(self) -> tuple[Tool, ...]:
-        return tuple(one.spec.tool for one in self.offered)
+        """What may be called now."""
+        return () if self.is_over else tuple(one.spec.tool for one in self.offer.of(self.expert))
 
     def results(self, calls: Sequence[ToolCall], rejected: Sequence[str]) -> Steps:
         """What the expert reads after `calls`, in their order; `rejected` is what had the look of calls.
 
-        Where anything is wrong nothing is run, and there is one result that says what.
+        Where anything is wrong with them nothing is run, and there is one result that says what.
 
         Raises: ScoringStopped once the turn was stopped, StoreProblem.
         """
@@ -81,106 +79,193 @@ class Acting:
         faults = [one for one in checked if isinstance(one, CallFault)]
         faults += [fault_of_text(text, self.tools) for text in rejected]
         if faults:
-            return self._told(faults)
+            reply = after_faults(faults, self.repairs)
+            self.repairs += 1
+            self.is_over = not isinstance(reply, Repair)
+            return [reply.text]
         self.repairs = 0
         found = []
         for call in checked:
             assert isinstance(call, ToolCall)
-            found.append((yield from self._result(call)))
+            found.append((yield from self._beside(call)))
         return found
 
-    def _told(self, faults: Sequence[CallFault]) -> Sequence[str]:
-        reply = after_faults(faults, self.repairs)
-        self.repairs += 1
-        self.is_over = not isinstance(reply, Repair)
-        return [reply.text]
+    def _beside(self, call: ToolCall) -> Generator[TurnEvent | Aside[Any], None, str]:
+        """Judge and run the call on a thread of its own, and tell what it tells."""
+        said: SimpleQueue[TurnEvent | ToolResult | AgentError] = SimpleQueue()
+        given_up = threading.Event()
+        doing = _Doing(self, said.put, _Either(self.stop, given_up))
 
-    def _result(self, call: ToolCall) -> Generator[TurnEvent | Aside[Any], None, str]:
-        offered = names_of(self.offer.of(self.expert))[call.name]
-        judged = judge_call(self.past, call, self.offer.most_calls)
-        self.past.append(call)
-        self.count += 1
-        self.store.open_call(
-            self.turn.record.turn_id, CallRecord(self.count, call.name, offered.spec.source, call.arguments, "waiting")
-        )
-        yield self.turn.called(self.count, call, offered.spec.source)
-        if self.is_over or judged is not None:
-            self.is_over = self.is_over or isinstance(judged, EndTools)
-            text = judged.text if isinstance(judged, EndTools | Refuse) else "This call was not run. Answer now."
-            return (yield from self._closed(call, "refused", ToolResult(text, is_error=True, is_tainted=False)))
-        return (yield from self._permitted(call, offered))
+        def work() -> None:
+            try:
+                with boundary(RuntimeFailed, "A tool made a mistake", "Report it if it happens again."):
+                    said.put(doing.top(call))
+            except AgentError as error:
+                said.put(error)
 
-    def _permitted(self, call: ToolCall, offered: Offered) -> Generator[TurnEvent | Aside[Any], None, str]:
+        threading.Thread(target=work, name="tool", daemon=True).start()
+        try:
+            while True:
+                told = yield from aside(said.get)
+                if isinstance(told, ToolResult):
+                    return told.text
+                if isinstance(told, AgentError):
+                    raise told
+                yield told
+        finally:
+            given_up.set()
+            doing.interrupt()
+
+
+class _Either:
+    """Set as soon as one of two is."""
+
+    def __init__(self, one: Stop, other: Stop) -> None:
+        self._one, self._other = one, other
+
+    def is_set(self) -> bool:
+        return self._one.is_set() or self._other.is_set()
+
+
+class _Doing:
+    """One call of the expert with all that come of it; lives on the tool's thread."""
+
+    def __init__(self, acting: Acting, post: Post, stop: Stop) -> None:
+        self._acting, self._post, self._stop = acting, post, stop
+        self._open: set[int] = set()
+        self._changing = threading.RLock()
+        """Held while a call begins or ends: the turn may be given up at the same time."""
+        self._is_over = False
+
+    @property
+    def specs(self) -> Sequence[ToolSpec]:
+        """Of what tools may call."""
+        return tuple(one.spec for one in self._acting.offer.of(self._acting.expert))
+
+    def top(self, call: ToolCall) -> ToolResult:
+        """A call that the expert wrote: it may be one too many."""
+        acting = self._acting
+        judged = judge_call(acting.past, call, acting.offer.most_calls)
+        acting.past.append(call)
+        number, offered = self._begin(call)
+        if judged is not None or acting.is_over:
+            acting.is_over = acting.is_over or isinstance(judged, EndTools)
+            text = judged.text if judged is not None else "This call was not run. Answer now with what you have."
+            return self._end(call, number, "refused", _own(text))
+        return self._permitted(call, number, offered)
+
+    def call(self, call: ToolCall) -> ToolResult:
+        """A call that another tool makes on the expert's behalf."""
+        checked = check_call(call, [spec.tool for spec in self.specs])
+        if isinstance(checked, CallFault):
+            return _own(f"Nothing was run: {checked.text}.")
+        number, offered = self._begin(checked)
+        return self._permitted(checked, number, offered)
+
+    def interrupt(self) -> None:
+        """The turn is over or given up: what is still open is told to nobody any more."""
+        with self._changing:
+            self._is_over = True
+            for number in self._open:
+                self._acting.store.close_call(self._turn_id, number, "interrupted", "The turn was stopped.")
+            self._open.clear()
+
+    @property
+    def _turn_id(self) -> str:
+        return self._acting.turn.record.turn_id
+
+    def _begin(self, call: ToolCall) -> tuple[int, Offered]:
+        acting = self._acting
+        offered = names_of(acting.offer.of(acting.expert))[call.name]
+        with self._changing:
+            self._check_goes_on()
+            acting.count += 1
+            record = CallRecord(acting.count, call.name, offered.spec.source, call.arguments, "waiting")
+            acting.store.open_call(self._turn_id, record)
+            self._open.add(acting.count)
+            self._post(acting.turn.called(acting.count, call, offered.spec.source))
+            return acting.count, offered
+
+    def _end(
+        self, call: ToolCall, number: int, state: CallState, result: ToolResult, seconds: float = 0.0
+    ) -> ToolResult:
+        acting = self._acting
+        with self._changing:
+            self._check_goes_on()
+            acting.is_tainted = acting.is_tainted or result.is_tainted
+            acting.store.close_call(
+                self._turn_id, number, state, result.text, is_tainted=result.is_tainted, seconds=seconds
+            )
+            self._open.discard(number)
+            self._post(acting.turn.returned(number, call.name, state, result, seconds))
+        return result
+
+    def _permitted(self, call: ToolCall, number: int, offered: Offered) -> ToolResult:
         """Ask whether it may be run, where that is to be asked, and run it."""
-        record = self.turn.record
-        invocation = Invocation(call, record.conversation_id, record.turn_id, self.stop)
-        circumstances = self.hands.circumstances(record.conversation_id, is_tainted=self.is_tainted)
-        decision = decide(offered.spec, call, circumstances)
+        acting, record = self._acting, self._acting.turn.record
+        invocation = Invocation(call, record.conversation_id, record.turn_id, self._stop, self)
+        decision = decide(
+            offered.spec, call, acting.hands.circumstances(record.conversation_id, is_tainted=acting.is_tainted)
+        )
         if decision.verdict == "refuse":
             said = f"This call was not run: {_REFUSED.get(decision.reason, 'it is not permitted')}."
-            return (yield from self._closed(call, "refused", ToolResult(said, is_error=True, is_tainted=False)))
+            return self._end(call, number, "refused", _own(said))
         if decision.verdict == "ask":
             try:
-                preview = offered.toolbox.preview(invocation)
+                is_permitted = self._asked(number, offered, invocation, decision)
             except ScoringStopped:
                 raise
-            except AgentError as error:  # not what a person need be asked about
-                result = ToolResult(f"{error.problem} {error.hint}".strip(), is_error=True, is_tainted=False)
-                return (yield from self._closed(call, "refused", result))
-            if not (yield from self._asked(call, offered, decision, preview)):
-                result = ToolResult(_REJECTED, is_error=True, is_tainted=False)
-                return (yield from self._closed(call, "rejected", result))
-        return (yield from self._run(offered, invocation))
+            except AgentError as error:  # wrong in itself, and nothing a person need be asked
+                return self._end(call, number, "refused", _own(f"{error.problem} {error.hint}".strip()))
+            if not is_permitted:
+                return self._end(call, number, "rejected", _own(_REJECTED))
+        return self._run(number, offered, invocation)
 
-    def _asked(
-        self, call: ToolCall, offered: Offered, decision: Decision, preview: Preview
-    ) -> Generator[TurnEvent | Aside[Any], None, bool]:
-        record, approvals = self.turn.record, self.hands.approvals
+    def _asked(self, number: int, offered: Offered, invocation: Invocation, decision: Decision) -> bool:
+        """Raises: ScoringStopped; what the preview raises."""
+        call, approvals = invocation.call, self._acting.hands.approvals
         approval = Approval(
-            f"{record.turn_id}-{self.count}",
-            record.conversation_id,
-            record.turn_id,
+            f"{invocation.turn_id}-{number}",
+            invocation.conversation_id,
+            invocation.turn_id,
             call.name,
             offered.spec.source,
             decision.reason,
             pattern_for(call),
-            preview,
+            offered.toolbox.preview(invocation),
         )
         approvals.put(approval)
         try:
-            yield self.turn.asked_for(self.count, approval)
-            answer = yield from aside(lambda: approvals.wait(approval.approval_id, self.stop))
-        except ScoringStopped:
-            self._interrupted()
-            raise
+            with self._changing:
+                self._check_goes_on()
+                self._post(self._acting.turn.asked_for(number, approval))
+            answer = approvals.wait(approval.approval_id, self._stop)
         finally:
             approvals.withdraw(approval.approval_id)
         if answer in LASTING:
-            self.hands.remember(Rule(call.name, approval.pattern, answer in PERMITTING))
+            self._acting.hands.remember(Rule(call.name, approval.pattern, answer in PERMITTING))
         return answer in PERMITTING
 
-    def _run(self, offered: Offered, invocation: Invocation) -> Generator[TurnEvent | Aside[Any], None, str]:
-        self.store.run_call(invocation.turn_id, self.count)
+    def _run(self, number: int, offered: Offered, invocation: Invocation) -> ToolResult:
+        with self._changing:
+            self._check_goes_on()
+            self._acting.store.run_call(self._turn_id, number)
         began = time.perf_counter()
         try:
-            result = yield from aside(lambda: offered.toolbox.run(invocation))
+            with boundary(RuntimeFailed, f"The tool {invocation.call.name} made a mistake"):
+                result = offered.toolbox.run(invocation)
         except ScoringStopped:
-            self._interrupted()
             raise
         except AgentError as error:
             result = ToolResult(f"{error.problem} {error.hint}".strip(), is_error=True)
         state: CallState = "failed" if result.is_error else "done"
-        return (yield from self._closed(invocation.call, state, result, time.perf_counter() - began))
+        return self._end(invocation.call, number, state, result, time.perf_counter() - began)
 
-    def _closed(
-        self, call: ToolCall, state: CallState, result: ToolResult, seconds: float = 0.0
-    ) -> Generator[TurnEvent, None, str]:
-        self.is_tainted = self.is_tainted or result.is_tainted
-        self.store.close_call(
-            self.turn.record.turn_id, self.count, state, result.text, is_tainted=result.is_tainted, seconds=seconds
-        )
-        yield self.turn.returned(self.count, call.name, state, result, seconds)
-        return result.text
+    def _check_goes_on(self) -> None:
+        if self._is_over:
+            raise ScoringStopped("The turn was stopped.", "Ask again.")
 
-    def _interrupted(self) -> None:
-        self.store.close_call(self.turn.record.turn_id, self.count, "interrupted", _STOPPED)
+
+def _own(text: str) -> ToolResult:
+    """What the program itself says to a call."""
+    return ToolResult(text, is_error=True, is_tainted=False)

@@ -6,10 +6,11 @@ from contextlib import closing
 
 import pytest
 
-from engine.asides import Aside
+from engine.asides import Aside, at_once
 from engine.errors import ConversationBusy, UsageProblem
 from engine.events import ApprovalAsked, ToolCalled, ToolReturned, TurnClosed
 from engine.harness.permissions import Rule
+from engine.harness.tool_calls import ToolCall
 from engine.harness.tools.values import ToolResult
 from engine.store import Store
 from tests.support.hands import TestHands, call_text, tool_of
@@ -204,14 +205,22 @@ def test_a_conversation_is_tainted_by_what_others_wrote_into_it(talk, add):
 # Waiting
 
 
+def until_asked(turn):
+    """Drive a turn until it asks; its steps, the last of which is what it then waits for."""
+    steps = []
+    for step in turn:
+        steps.append(step)
+        if isinstance(step, Aside) and any(isinstance(one, ApprovalAsked) for one in steps):
+            return steps
+        if isinstance(step, Aside):
+            step.run()
+    raise AssertionError("it asked for nothing")
+
+
 def test_while_one_conversation_waits_another_is_answered(talk, write):
     talk.runtime.will_say(call_text("write", path="a.txt"))
     waiting = talk.agent.turn("Write.", expert="L1")
-    steps = []
-    for step in waiting:
-        steps.append(step)
-        if isinstance(step, Aside):
-            break
+    steps = until_asked(waiting)
     (asked,) = [step for step in steps if isinstance(step, ApprovalAsked)]
     assert talk.say("Hello.", "L0", answer="Hi.").text == "Hi."
     with pytest.raises(ConversationBusy):
@@ -219,7 +228,7 @@ def test_while_one_conversation_waits_another_is_answered(talk, write):
     talk.runtime.will_say("Done.")
     talk.hands.approvals.answer(asked.approval_id, "once")
     steps[-1].run()
-    rest = [step.run() if isinstance(step, Aside) else step for step in waiting]
+    rest = list(at_once(waiting))
     assert rest[-1].text == "Done."
     assert write.ran == [{"path": "a.txt"}]
 
@@ -227,31 +236,30 @@ def test_while_one_conversation_waits_another_is_answered(talk, write):
 def test_a_stop_while_it_waits_rejects_the_call(talk, write):
     stop = threading.Event()
     talk.runtime.will_say(call_text("write", path="a.txt"))
-    for step in talk.agent.turn("Write.", expert="L1", stop=stop):
-        if isinstance(step, Aside):
-            stop.set()
-            step.run()
-    assert step.state == "stopped"
+    turn = talk.agent.turn("Write.", expert="L1", stop=stop)
+    until_asked(turn)
+    stop.set()
+    closed = list(at_once(turn))[-1]
+    assert closed.state == "stopped"
     assert (write.ran, talk.hands.approvals.waiting()) == ([], ())
-    assert [call.state for call in talk.store.turn(step.turn_id).calls] == ["interrupted"]
+    assert [call.state for call in talk.store.turn(closed.turn_id).calls] == ["interrupted"]
 
 
 def test_a_turn_that_is_given_up_while_it_waits_is_closed(talk, write):
     talk.runtime.will_say(call_text("write", path="a.txt"))
     turn = talk.agent.turn("Write.", expert="L1")
-    opened = next(turn)
-    assert any(isinstance(step, Aside) for step in turn)
+    opened = until_asked(turn)[0]
     turn.close()
-    assert talk.store.turn(opened.turn_id).state == "stopped"
-    assert (write.ran, talk.hands.approvals.waiting()) == ([], ())
+    found = talk.store.turn(opened.turn_id)
+    assert (found.state, [call.state for call in found.calls]) == ("stopped", ["interrupted"])
+    assert write.ran == []
     assert talk.say("Hello.", "L0").state == "answered"
 
 
 def test_what_was_lost_while_it_waited_is_interrupted_and_has_not_run(talk, tmp_path, write):
     talk.runtime.will_say(call_text("write", path="a.txt"))
     turn = talk.agent.turn("Write.", expert="L1")
-    opened = next(turn)
-    assert any(isinstance(step, Aside) for step in turn)
+    opened = until_asked(turn)[0]
     lost = tmp_path / "lost.db"
     with closing(sqlite3.connect(tmp_path / "macaron.db")) as here, closing(sqlite3.connect(lost)) as there:
         here.backup(there)  # as a process that dies now leaves it
@@ -260,6 +268,39 @@ def test_what_was_lost_while_it_waited_is_interrupted_and_has_not_run(talk, tmp_
         found = after.turn(opened.turn_id)
         assert (found.state, [call.state for call in found.calls]) == ("interrupted", ["interrupted"])
     assert write.ran == []
+
+
+# Tools that call tools
+
+
+def test_a_tool_may_call_others_which_are_asked_for_and_kept_like_any(talk, write):
+    def both(invocation):
+        found = invocation.others.call(ToolCall("write", '{"path": "b.txt"}'))
+        return ToolResult(f"It said {found.text}.", is_tainted=False)
+
+    outer = tool_of("outer", lambda given: "")
+    outer.run = both
+    talk.hands.toolboxes.append(outer)
+    talk.runtime.will_say(call_text("outer"), "Done.")
+    closed = approve(talk, "once")
+    assert [(call.tool, call.state) for call in talk.turn(closed).calls] == [("outer", "done"), ("write", "done")]
+    assert write.ran == [{"path": "b.txt"}]
+    assert "It said written." in talk.runtime.last_prompt()
+
+
+def test_what_a_tool_may_not_call_is_told_to_it(talk, write):
+    said = []
+
+    def outside(invocation):
+        said.append(invocation.others.call(ToolCall("nothing", "{}")).text)
+        return ToolResult("Done.", is_tainted=False)
+
+    outer = tool_of("outer", lambda given: "")
+    outer.run = outside
+    talk.hands.toolboxes.append(outer)
+    talk.runtime.will_say(call_text("outer"), "Done.")
+    assert talk.say("Go.", "L1").state == "answered"
+    assert "there is no tool `nothing`" in said[0]
 
 
 # Versions

@@ -24,6 +24,17 @@ class ToolSpec:
     """Who brought it: empty for what the program itself comes with, else an MCP server or "saved"."""
 
 
+class Others(Protocol):
+    """The other tools, for one that calls them on behalf of the model."""
+
+    @property
+    def specs(self) -> Sequence[ToolSpec]: ...
+
+    def call(self, call: ToolCall) -> "ToolResult":
+        """Run one, permission included. Raises: ScoringStopped."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Invocation:
     """One call that a model wants to make, and where."""
@@ -32,6 +43,7 @@ class Invocation:
     conversation_id: str
     turn_id: str
     stop: Stop
+    others: Others | None = None
 
 
 @dataclass(frozen=True, slots=True)
