@@ -7,8 +7,9 @@ there, a person or a tool, holds up nobody else. A tool may call others; those g
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from engine.asides import Aside, aside
@@ -35,14 +36,30 @@ from engine.store import Store
 from engine.values import CallRecord, CallState
 
 Steps = Generator[TurnEvent | Aside[Any], None, Sequence[str]]
-Post = Callable[[TurnEvent], None]
+Consult = Callable[[str, str], Generator[TurnEvent, None, str]]
+"""(expert, task) to what that expert answers."""
 
 _REFUSED: Final = {
     "forbidden": "the user has forbidden it. Do not try it again",
     "plan": "this conversation only plans: nothing that changes anything is run. Say what you would do",
     "nobody": "nobody is here to permit it. Answer without it, and say what is left to do",
 }
+_LOOK_S: Final = 0.2
+"""Between two looks at the stop flag."""
 _REJECTED: Final = "This call was not run: the user rejected it. Do not try it again unless they ask for it."
+
+
+@dataclass(frozen=True, slots=True)
+class _Consulting:
+    """A tool asks for the engine, which is the turn's: what another expert says goes back by `answered`."""
+
+    expert: str
+    task: str
+    answered: "SimpleQueue[str | AgentError]" = field(default_factory=SimpleQueue)
+
+
+_Told = TurnEvent | ToolResult | AgentError | _Consulting
+Post = Callable[[_Told], None]
 
 
 @dataclass(slots=True)
@@ -57,6 +74,7 @@ class Acting:
     stop: Stop
     is_tainted: bool
     """Whether the conversation holds text of others."""
+    consult: Consult
     past: list[ToolCall] = field(default_factory=list)
     repairs: int = 0
     is_over: bool = False
@@ -92,7 +110,7 @@ class Acting:
 
     def _beside(self, call: ToolCall) -> Generator[TurnEvent | Aside[Any], None, str]:
         """Judge and run the call on a thread of its own, and tell what it tells."""
-        said: SimpleQueue[TurnEvent | ToolResult | AgentError] = SimpleQueue()
+        said: SimpleQueue[_Told] = SimpleQueue()
         given_up = threading.Event()
         doing = _Doing(self, said.put, _Either(self.stop, given_up))
 
@@ -111,10 +129,20 @@ class Acting:
                     return told.text
                 if isinstance(told, AgentError):
                     raise told
-                yield told
+                if isinstance(told, _Consulting):
+                    yield from self._consult(told)
+                else:
+                    yield told
         finally:
             given_up.set()
             doing.interrupt()
+
+
+    def _consult(self, asked: _Consulting) -> Generator[TurnEvent, None, None]:
+        try:
+            asked.answered.put((yield from self.consult(asked.expert, asked.task)))
+        except AgentError as error:
+            asked.answered.put(error)
 
 
 class _Either:
@@ -161,6 +189,22 @@ class _Doing:
             return _own(f"Nothing was run: {checked.text}.")
         number, offered = self._begin(checked)
         return self._permitted(checked, number, offered)
+
+    def consult(self, expert: str, task: str) -> str:
+        """Raises: what the consultation raises."""
+        with self._changing:
+            self._check_goes_on()
+        asked = _Consulting(expert, task)
+        self._post(asked)
+        while True:
+            with suppress(Empty):
+                answer = asked.answered.get(timeout=_LOOK_S)
+                break
+            if self._stop.is_set():
+                raise ScoringStopped("The turn was stopped.", "Ask again.")
+        if isinstance(answer, AgentError):
+            raise answer
+        return answer
 
     def interrupt(self) -> None:
         """The turn is over or given up: what is still open is told to nobody any more."""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from engine.acting import Acting
@@ -235,7 +236,16 @@ class Agent:
         for note in (*self._untold, *(note for note in left_out if note.expert == route.expert)):
             yield _notice(turn, note)
         self._untold.clear()
-        acting = Acting(turn, route.expert, self._offer, self._hands, self._store, stop, is_tainted=_is_tainted(turn, path))
+        acting = Acting(
+            turn,
+            route.expert,
+            self._offer,
+            self._hands,
+            self._store,
+            stop,
+            is_tainted=_is_tainted(turn, path),
+            consult=partial(self._answering.consult, turn, stop=stop),
+        )
         while True:
             try:
                 yield from self._answer(turn, path, acting, stop)

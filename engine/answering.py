@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from engine.acting import Acting
 from engine.asides import Aside
+from engine.errors import ContextOverflow, ScoringStopped
 from engine.events import TurnEvent
-from engine.harness.prompt import Prompt, after_calls
+from engine.harness.prompt import Prompt, PromptState, after_calls, build, head
 from engine.harness.tool_calls import CallParser, ToolCall, parser_for, style_of
 from engine.mixture import Mixture
 from engine.running_turn import RunningTurn
@@ -86,6 +87,44 @@ class Answering:
             turn.segments = self._views.segments(view, prompt, turn.record.turn_id, tuple(said))
             adapter = self._mixture.personal.get(expert)
             turn.adapter = adapter.content_hash if adapter is not None else ""
+
+    def consult(self, turn: RunningTurn, expert: str, task: str, stop: Stop) -> Generator[TurnEvent, None, str]:
+        """What another expert says to a task alone: it reads no view and leaves nothing in one.
+
+        Raises: UnknownName, ContextOverflow, ScoringStopped, RuntimeFailed.
+        """
+        profile, harness = self._mixture.profile, self._mixture.harness
+        profile.expert(expert)
+        state = PromptState(expert, head(harness, self._runtime, expert, with_tools=False), (), (), task)
+        prompt = build(state, harness, self._runtime, with_tools=False)
+        room = profile.context_tokens - len(prompt.tokens)
+        if room < _LEAST_ANSWER:
+            raise ContextOverflow("The task does not fit the other expert's context.", "Say it in fewer words.")
+        sampling = replace(profile.sampling, seed=self._new_seed())
+        request = Request(
+            prompt.tokens, min(room, profile.max_answer_tokens), self._mixture.stack(expert), sampling
+        )
+        said: list[str] = []
+        sampled: list[int] = []
+        for piece in self._runtime.generate([request], stop):
+            match piece:
+                case Prefilled():
+                    yield turn.reading("delegate", piece)
+                case Token(token=token, text=text):
+                    sampled.append(token)
+                    said.append(text)
+                case Finished(reason=reason, usage=usage, text=text):
+                    said.append(text)
+                    turn.usage_other += usage
+                    if reason == "stopped":
+                        raise ScoringStopped("The turn was stopped.", "Ask again.")
+        if sampled:
+            turn.traces.append(
+                self._mixture.trace(
+                    turn.record.turn_id, "delegate", expert, prompt.tokens, tuple(sampled), sampling.seed
+                )
+            )
+        return "".join(said).strip()
 
     def _say(
         self,

@@ -40,7 +40,7 @@ class Mixture:
     def trace(
         self,
         turn_id: str,
-        kind: Literal["route", "answer", "summary"],
+        kind: Literal["route", "answer", "summary", "delegate"],
         expert: str,
         prompt: Tokens,
         completion: Tokens,

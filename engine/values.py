@@ -76,7 +76,7 @@ class Trace:
     """What one step read and wrote. The raw material of learning."""
 
     turn_id: str
-    kind: Literal["route", "answer", "summary"]
+    kind: Literal["route", "answer", "summary", "delegate"]
     expert: str
     prompt: Tokens
     completion: Tokens

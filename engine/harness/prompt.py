@@ -108,14 +108,19 @@ def with_hands(harness: Harness, heads: Mapping[str, str], tools: Mapping[str, t
     )
 
 
-def head(harness: Harness, encoder: Encoder, expert: str, folded_turns: int = 0) -> Tokens:
+def head(
+    harness: Harness, encoder: Encoder, expert: str, folded_turns: int = 0, *, with_tools: bool = True
+) -> Tokens:
     """The beginning of a view. A view that no longer reads its first turns says so."""
-    return encode_parts(harness.chat_format.head(_system(harness, expert, folded_turns)), encoder, harness.markup)
+    system = _system(harness, expert, folded_turns, with_tools)
+    return encode_parts(harness.chat_format.head(system), encoder, harness.markup)
 
 
-def build(state: PromptState, harness: Harness, encoder: Encoder, folded_turns: int = 0) -> Prompt:
+def build(
+    state: PromptState, harness: Harness, encoder: Encoder, folded_turns: int = 0, *, with_tools: bool = True
+) -> Prompt:
     """Token ids of everything the expert reads, ending where its answer begins."""
-    system = _system(harness, state.expert, folded_turns)
+    system = _system(harness, state.expert, folded_turns, with_tools)
     is_first = not state.past
     unseen: list[tuple[str, Tokens]] = []
     for turn in state.unseen:
@@ -171,11 +176,11 @@ def _past_turn(turn: UnseenTurn, harness: Harness, encoder: Encoder, is_first: b
     return encode_parts(parts, encoder, harness.markup)
 
 
-def _system(harness: Harness, expert: str, folded_turns: int) -> Content:
+def _system(harness: Harness, expert: str, folded_turns: int, with_tools: bool) -> Content:
     system = harness.systems[expert]
     if folded_turns:
         system += f"\n\nEarlier turns of this conversation ({folded_turns}) are no longer shown to you."
-    tools = harness.tools.get(expert, ())
+    tools = harness.tools.get(expert, ()) if with_tools else ()
     return system_content(system, tools, style_of(harness.chat_format.family)) if tools else system
 
 

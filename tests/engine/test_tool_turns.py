@@ -9,12 +9,13 @@ import pytest
 from engine.asides import Aside, at_once
 from engine.errors import ConversationBusy, UsageProblem
 from engine.events import ApprovalAsked, ToolCalled, ToolReturned, TurnClosed
+from engine.harness.builtin.delegate import DelegateToolbox
 from engine.harness.permissions import Rule
 from engine.harness.tool_calls import ToolCall
 from engine.harness.tools.values import ToolResult
 from engine.store import Store
 from tests.support.hands import TestHands, call_text, tool_of
-from tests.support.talking import Talk, open_talk
+from tests.support.talking import Talk, open_talk, stack_of
 
 NUMBER = {"type": "integer"}
 
@@ -301,6 +302,37 @@ def test_what_a_tool_may_not_call_is_told_to_it(talk, write):
     talk.runtime.will_say(call_text("outer"), "Done.")
     assert talk.say("Go.", "L1").state == "answered"
     assert "there is no tool `nothing`" in said[0]
+
+
+# Delegation
+
+
+def test_an_expert_hands_a_part_of_its_task_to_another_and_both_views_stay_clean(tmp_path):
+    delegate = DelegateToolbox([("L2", "Codes.")])
+    with open_talk(tmp_path, hands=TestHands([delegate])) as talk:
+        talk.say("A first word.", "L2", answer="Yes.")
+        asked = call_text("delegate", expert="L2", task="Write a function that adds.")
+        talk.runtime.will_say(asked, "def add(a, b): return a + b", "Here: def add(a, b): return a + b")
+        closed = talk.say("I need a function.", "L1")
+        assert closed.text == "Here: def add(a, b): return a + b"
+        _, sub, _ = talk.runtime.requests[-3:]
+        read = talk.runtime.decode(sub.tokens)
+        assert (sub.cache_key, sub.adapters) == ("", stack_of("L2"))
+        assert "Write a function that adds." in read and "I code." in read
+        assert "A first word." not in read and "I need a function." not in read and "<tools>" not in read
+        kinds = [(trace.kind, trace.expert) for trace in talk.store.traces(closed.turn_id)]
+        assert kinds == [("answer", "L1"), ("delegate", "L2"), ("answer", "L1")]
+        after = talk.say("And you?", "L2", answer="I coded.")
+        view = talk.read(after)
+        assert "Write a function that adds." not in view
+        assert "(another expert answered: " in view
+
+
+def test_who_cannot_be_asked_is_told_to_the_expert(tmp_path):
+    with open_talk(tmp_path, hands=TestHands([DelegateToolbox([("L2", "Codes.")])])) as talk:
+        talk.runtime.will_say(call_text("delegate", expert="L7", task="Do."), "I did it myself.")
+        assert talk.say("Go.", "L1").text == "I did it myself."
+        assert talk.store.traces(talk.turns()[0].turn_id)[-1].kind == "answer"
 
 
 # Versions

@@ -49,7 +49,7 @@ class TestHands:
 
     __test__ = False
 
-    toolboxes: list[FunctionToolbox]
+    toolboxes: list[Any]
     readers: tuple[str, ...] = ("L1",)
     mode: Mode = "ask"
     can_ask: bool = True
@@ -60,7 +60,7 @@ class TestHands:
     approvals: Approvals = field(default_factory=Approvals)
 
     def current(self) -> Offer:
-        offered = tuple(Offered(box.spec, box) for box in self.toolboxes)
+        offered = tuple(Offered(spec, box) for box in self.toolboxes for spec in box.specs())
         return Offer(dict.fromkeys(self.readers, offered), dict(self.heads), self.most_calls)
 
     def circumstances(self, conversation_id: str, *, is_tainted: bool) -> Circumstances:

@@ -34,6 +34,10 @@ class Others(Protocol):
         """Run one, permission included. Raises: ScoringStopped."""
         ...
 
+    def consult(self, expert: str, task: str) -> str:
+        """What another expert answers to the task alone. Raises: UnknownName, ContextOverflow, ScoringStopped."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
