@@ -11,6 +11,7 @@ import psutil
 from app.adapters.factory import enter_factory
 from app.adapters.shelf import StoreShelf
 from app.bases import find_base
+from app.harness.hands import HomeHands
 from app.local_client import LocalClient
 from app.opening import open_store
 from app.paths import Paths, make_home
@@ -21,6 +22,7 @@ from engine.adapters.serving import CatalogueAdapters
 from engine.agent import Agent
 from engine.assets import asset_path
 from engine.harness.formats import choose_format
+from engine.harness.tool_calls import style_of
 from engine.mixture import Mixture, harness_of
 from engine.routing.profile import Profile
 from engine.runtime import ladder
@@ -49,6 +51,12 @@ class Built:
     agent: Agent
     mixture: Mixture
     about: About
+    hands: HomeHands | None = None
+
+    def close(self) -> None:
+        """End the programs of its tools."""
+        if self.hands is not None:
+            self.hands.close()
 
 
 @contextmanager
@@ -94,7 +102,8 @@ def open_client(
             store.conversation(conversation_id)
         runtime = engine_child(paths)
         stack.callback(runtime.close)
-        built = build_agent(runtime, store, profile, load_plan(profile, base, settings), adapters=paths.adapters)
+        built = build_agent(runtime, store, profile, load_plan(profile, base, settings), paths=paths)
+        stack.callback(built.close)
         shelf = StoreShelf(Catalogue(store.database), paths.adapters)
         client = LocalClient(built.agent, store, runtime, profile, built.about, shelf)
         stack.callback(client.stop)
@@ -119,13 +128,13 @@ def load_plan(profile: Profile, base: Path, settings: Settings) -> LoadPlan:
 
 
 def build_agent(
-    runtime: Runtime, store: Store, profile: Profile, plan: LoadPlan, *, adapters: Path | None = None
+    runtime: Runtime, store: Store, profile: Profile, plan: LoadPlan, *, paths: Paths | None = None
 ) -> Built:
     """Load the base, with less room where memory is short, and put the agent together.
 
-    `adapters` is the folder of the files that the store's catalogue names; None leaves personal adapters out.
+    `paths` are of the home with the personal adapters and the tools; None leaves both out.
 
-    Raises: ModelProblem, RuntimeFailed.
+    Raises: ModelProblem, RuntimeFailed; UsageProblem for a harness.toml that is wrong.
     """
     info, plan, short = ladder.load(runtime, plan)
     profile = replace(profile, context_tokens=plan.context_tokens)
@@ -141,8 +150,11 @@ def build_agent(
     base = profile.base_model or info.name
     about = About(base, info.backend, info.backend_reason, tuple(notices), profile.name, profile.context_tokens)
     mixture = Mixture(profile, harness, info, stacks)
-    personal = None if adapters is None else _personal(store, adapters, mixture)
-    return Built(Agent(runtime, store, mixture, personal=personal), mixture, about)
+    if paths is None:
+        return Built(Agent(runtime, store, mixture), mixture, about)
+    hands = HomeHands(paths, store, profile, runtime, style_of(chat_format.family))
+    personal = _personal(store, paths.adapters, mixture)
+    return Built(Agent(runtime, store, mixture, personal=personal, hands=hands), mixture, about, hands)
 
 
 def _personal(store: Store, folder: Path, mixture: Mixture) -> CatalogueAdapters:

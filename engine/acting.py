@@ -84,7 +84,7 @@ class Acting:
     @property
     def tools(self) -> tuple[Tool, ...]:
         """What may be called now."""
-        return () if self.is_over else tuple(one.spec.tool for one in self.offer.of(self.expert))
+        return () if self.is_over else tuple(self.offer.shown().get(self.expert, ()))
 
     def results(self, calls: Sequence[ToolCall], rejected: Sequence[str]) -> Steps:
         """What the expert reads after `calls`, in their order; `rejected` is what had the look of calls.

@@ -22,6 +22,8 @@ class Offered:
 
     spec: ToolSpec
     toolbox: Toolbox
+    is_shown: bool = True
+    """Whether the expert reads of it. One that is not shown is there for other tools, such as a block of Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,9 @@ class Offer:
 
     def shown(self) -> Mapping[str, tuple[Tool, ...]]:
         """The tools as the experts see them."""
-        return {expert: tuple(one.spec.tool for one in offered) for expert, offered in self.tools.items()}
+        return {
+            expert: tuple(one.spec.tool for one in offered if one.is_shown) for expert, offered in self.tools.items()
+        }
 
 
 class Hands(Protocol):

@@ -112,9 +112,11 @@ class Service(StoreLibrary):
                 return old
             try:
                 self._loaded = self._load(name)
+                _close(old)
             except AgentError:
                 # The runtime may hold half of the other base: the old one is loaded anew when it is next needed.
                 self._loaded, self._wanted = None, old.profile_name if old else self._wanted
+                _close(old)
                 raise
             self._wanted = name
             return self._loaded
@@ -157,6 +159,7 @@ class Service(StoreLibrary):
         self._stop_idle.set()
         self.queue.stop_all()
         self.queue.wait(_PATIENCE_S)
+        _close(self._loaded)
         self.runtime.close()  # a base that is still being loaded takes no notice of a stop
         self.queue.wait()
 
@@ -173,4 +176,9 @@ class Service(StoreLibrary):
         profile = load_chosen_profile(self.paths, name)
         base = find_base(profile, self.paths)
         plan = load_plan(profile, base, self.settings)
-        return Loaded(name, build_agent(self.runtime, self.store, profile, plan, adapters=self.paths.adapters))
+        return Loaded(name, build_agent(self.runtime, self.store, profile, plan, paths=self.paths))
+
+
+def _close(loaded: Loaded | None) -> None:
+    if loaded is not None:
+        loaded.built.close()

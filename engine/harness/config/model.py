@@ -24,6 +24,13 @@ ToolPattern = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\w.
 """A tool's name, in which `*` stands for any characters and `?` for one."""
 
 
+_USUAL_OFFER: Final = ("read_skill",)
+_USUAL_OFFERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "L1": ("*",),
+    "L2": ("python", "read_skill", "*_file", "*_files", "undo_write", "delegate"),
+}
+
+
 class Hook(Part):
     """A program of the user's that is run around turns or tool calls. Its words are not read by a shell."""
 
@@ -102,10 +109,30 @@ class Budgets(Part):
     thinking_tokens: int = Field(default=4_096, ge=0, le=1_048_576)
     instruction_tokens: int = Field(default=2_000, ge=0, le=1_048_576)
     """Additions to the system text and AGENTS.md files, together."""
+    tool_tokens: int = Field(default=4_096, ge=0, le=1_048_576)
+    """Descriptions of tools in a head, and never more than a fifth of the context. Those that do not fit can still be
+    called by blocks of code."""
     skill_tokens: int = Field(default=600, ge=0, le=1_048_576)
     """The list of skills."""
     opened_skill_tokens: int = Field(default=4_000, ge=0, le=1_048_576)
     """One skill that is read."""
+
+
+class GrantedFolder(Part):
+    """A folder of the user's whose files tools may see."""
+
+    path: Line
+    """Absolute, or beginning with `~`."""
+    access: Literal["read", "write"] = "read"
+
+
+class WebAccess(Part):
+    """What of the web tools may reach. Nothing, unless it is set."""
+
+    search: OptionalLine = ""
+    """Address of a SearXNG server, which gets the queries."""
+    fetch: bool = False
+    """Whether public pages may be fetched."""
 
 
 class _Table(Part):
@@ -124,7 +151,12 @@ class HomeTable(_Table):
 
     tools: Mapping[ToolPattern, bool] = Field(default={}, max_length=MOST_ENTRIES)
     """Tools switched on or off. The exact name counts before a pattern, a longer pattern before a shorter one."""
+    offers: Mapping[WhoReads, Items[ToolPattern]] = Field(default={}, max_length=MOST_ENTRIES)
+    """Which of the tools that are on each expert is offered; "all" is for those that are not named. Without it the
+    expert of tools gets all and the one of code those for code."""
     permissions: Items[Permission] = ()
+    folders: Items[GrantedFolder] = ()
+    web: WebAccess = WebAccess()
     memory: MemoryLayout = MemoryLayout()
     sandbox: SandboxPolicy = SandboxPolicy()
     budgets: Budgets = Budgets()
@@ -204,7 +236,10 @@ class HarnessConfig(Part):
     tools: Mapping[ToolPattern, bool] = Field(default={})
     switched_off: tuple[ToolPattern, ...] = ()
     """By trusted folders; counts before `tools`."""
+    offers: Mapping[WhoReads, tuple[ToolPattern, ...]] = Field(default={})
     permissions: tuple[Permission, ...] = ()
+    folders: tuple[GrantedFolder, ...] = ()
+    web: WebAccess = WebAccess()
     memory: MemoryLayout = MemoryLayout()
     sandbox: SandboxPolicy = SandboxPolicy()
     budgets: Budgets = Budgets()
@@ -219,6 +254,11 @@ class HarnessConfig(Part):
         # Of two patterns of one length, off counts.
         best = max(fitting, key=lambda pattern: (len(pattern), not self.tools[pattern]), default=None)
         return default if best is None else self.tools[best]
+
+    def is_offered(self, tool: str, expert: str) -> bool:
+        """Whether this expert may be offered a tool that is on."""
+        patterns = self.offers.get(expert, self.offers.get("all", _USUAL_OFFERS.get(expert, _USUAL_OFFER)))
+        return any(fnmatchcase(tool, pattern) for pattern in patterns)
 
     def hooks_at(self, moment: HookMoment, tool: str = "") -> tuple[PlacedHook, ...]:
         """The hooks to run now, in their order."""
