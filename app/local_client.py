@@ -13,16 +13,25 @@ from engine.runtime.protocol import Runtime
 from engine.store import Store
 from engine.values import About, Attachment, Provenance
 from ui.adapter_shelf import AdapterShelf
+from ui.tool_shelf import ToolShelf
 
 
 class LocalClient(StoreLibrary):
     """See `ui.client.Client`. A new turn interrupts idle work; it never waits for it."""
 
     def __init__(
-        self, agent: Agent, store: Store, runtime: Runtime, profile: Profile, about: About, shelf: AdapterShelf
+        self,
+        agent: Agent,
+        store: Store,
+        runtime: Runtime,
+        profile: Profile,
+        about: About,
+        shelf: AdapterShelf,
+        tools: ToolShelf,
     ) -> None:
         self._agent = agent
         self.shelf = shelf
+        self.tools = tools
         super().__init__(store)
         self._runtime = runtime
         self._profile = profile
@@ -53,17 +62,20 @@ class LocalClient(StoreLibrary):
                 provenance=provenance,
                 attachments=attachments,
                 stop=stop,
+                attended=False,
             )
         )
 
     def regenerate(self, turn_id: str, *, expert: str | None = None) -> Generator[TurnEvent, None, None]:
-        yield from self._run(lambda stop: self._agent.regenerate(turn_id, expert=expert, stop=stop))
+        yield from self._run(lambda stop: self._agent.regenerate(turn_id, expert=expert, attended=False, stop=stop))
 
     def edit(
         self, turn_id: str, text: str, *, expert: str | None = None, provenance: Provenance = "typed"
     ) -> Generator[TurnEvent, None, None]:
         yield from self._run(
-            lambda stop: self._agent.edit(turn_id, text, expert=expert, provenance=provenance, stop=stop)
+            lambda stop: self._agent.edit(
+                turn_id, text, expert=expert, provenance=provenance, attended=False, stop=stop
+            )
         )
 
     def stop(self, turn_id: str | None = None) -> None:
@@ -105,15 +117,13 @@ class LocalClient(StoreLibrary):
         self._stop.set()
         self._runtime.close()
 
-    def _run(
-        self, start: Callable[[threading.Event], Steps]
-    ) -> Generator[TurnEvent, None, None]:
+    def _run(self, start: Callable[[threading.Event], Steps]) -> Generator[TurnEvent, None, None]:
         """The events of a turn that `start` begins, given its stop flag."""
         with self._lock:
             self._stop_idle.set()
             stop = self._stop = threading.Event()
             self._turns += 1
-        events = at_once(start(stop))
+        events: Generator[TurnEvent, None, None] = at_once(start(stop))
         try:
             for event in events:
                 if isinstance(event, TurnOpened):

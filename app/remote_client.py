@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from app.adapters.remote import RemoteShelf
+from app.harness.remote import RemoteTools
 from app.host.address import HostAddress
 from app.host.connection import STARTS, HostConnection, HostLost, lost_for_good
 from app.host.starting import ensure_host
@@ -55,10 +56,15 @@ _EVENTS: Final[dict[str, type[Event]]] = {
 class RemoteClient(RemoteLibrary):
     """See `ui.client.Client`. Calls may come from any thread. Make one per face, or per tab of the page."""
 
-    def __init__(self, paths: Paths, address: HostAddress, *, notices: Sequence[str] = ()) -> None:
-        """`notices` are sentences that this face shows besides those of the host."""
+    def __init__(
+        self, paths: Paths, address: HostAddress, *, notices: Sequence[str] = (), attended: bool = False
+    ) -> None:
+        """`notices` are sentences that this face shows besides those of the host. `attended`: a person is there who can
+        permit what tools would do; otherwise it is refused."""
         super().__init__(HostConnection(paths, address))
         self.shelf = RemoteShelf(self._connection)
+        self.tools = RemoteTools(self._connection)
+        self._attended = attended
         self._lock = threading.Lock()
         self._running: dict[str, str | None] = {}
         """Turns of this client by key, with their id once they have opened."""
@@ -190,7 +196,9 @@ class RemoteClient(RemoteLibrary):
         if seen:
             told = self._connection.events("GET", f"/api/turns/{key}/events", params={"after": seen[-1].number})
         else:
-            told = self._connection.events("POST", "/api/turns", json={"key": key, **wanted})
+            told = self._connection.events(
+                "POST", "/api/turns", json={"key": key, "attended": self._attended, **wanted}
+            )
         for name, data in told:
             if name == "error":
                 raise wire.error_from_plain(data)
@@ -217,7 +225,9 @@ class RemoteClient(RemoteLibrary):
             self._connection.tell(f"/api/turns/{key}/stop")
 
 
-def connect(paths: Paths, *, profile: str | None = None, notices: Sequence[str] = ()) -> RemoteClient:
+def connect(
+    paths: Paths, *, profile: str | None = None, notices: Sequence[str] = (), attended: bool = False
+) -> RemoteClient:
     """Attach to the host of this home; start one when none runs.
 
     A profile that is named is the one that answers from now on, for every face.
@@ -226,7 +236,7 @@ def connect(paths: Paths, *, profile: str | None = None, notices: Sequence[str] 
     """
     if profile is not None and Path(profile).expanduser().is_dir() and Path(profile).name != profile:
         profile = str(Path(profile).expanduser().absolute())  # the host has a working folder of its own
-    client = RemoteClient(paths, ensure_host(paths, profile=profile), notices=notices)
+    client = RemoteClient(paths, ensure_host(paths, profile=profile), notices=notices, attended=attended)
     if profile is not None:
         client.use_profile(profile)
     return client

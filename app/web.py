@@ -173,11 +173,11 @@ def _clients(paths: Paths, profile: str | None, note: str) -> Iterator[Callable[
     clients: WeakSet[RemoteClient] = WeakSet()
 
     def connect_tab() -> Client:
-        client = connect(paths, notices=[note] if note else [])
+        client = connect(paths, notices=[note] if note else [], attended=True)
         clients.add(client)
         return client
 
-    first = connect(paths, profile=profile)
+    first = connect(paths, profile=profile, attended=True)
     first.watch()
     try:
         yield connect_tab

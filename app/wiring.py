@@ -12,6 +12,7 @@ from app.adapters.factory import enter_factory
 from app.adapters.shelf import StoreShelf
 from app.bases import find_base
 from app.harness.hands import HomeHands
+from app.harness.tool_shelf import StoredTools
 from app.local_client import LocalClient
 from app.opening import open_store
 from app.paths import Paths, make_home
@@ -21,6 +22,7 @@ from engine.adapters.catalogue import Catalogue
 from engine.adapters.serving import CatalogueAdapters
 from engine.agent import Agent
 from engine.assets import asset_path
+from engine.harness.approvals import Approvals
 from engine.harness.formats import choose_format
 from engine.harness.tool_calls import style_of
 from engine.mixture import Mixture, harness_of
@@ -31,6 +33,7 @@ from engine.runtime.identity import adapter_ref
 from engine.runtime.protocol import WHERE_IT_PAYS, LoadPlan, Runtime
 from engine.runtime.quarantine import Quarantine
 from engine.store import Store
+from engine.store.permits import PermitStore
 from engine.values import About
 from ui.client import Client
 
@@ -53,6 +56,11 @@ class Built:
     about: About
     hands: HomeHands | None = None
 
+    @property
+    def approvals(self) -> Approvals:
+        """What waits for a person."""
+        return Approvals() if self.hands is None else self.hands.approvals
+
     def close(self) -> None:
         """End the programs of its tools."""
         if self.hands is not None:
@@ -71,7 +79,7 @@ def attached(paths: Paths, profile_name: str | None, *, stays: bool) -> Iterator
 
     make_home(paths)
     settings = load_settings(paths.settings)
-    client = connect(paths, profile=profile_name)
+    client = connect(paths, profile=profile_name, attended=stays)
     if stays:
         client.watch()
     try:
@@ -105,7 +113,8 @@ def open_client(
         built = build_agent(runtime, store, profile, load_plan(profile, base, settings), paths=paths)
         stack.callback(built.close)
         shelf = StoreShelf(Catalogue(store.database), paths.adapters)
-        client = LocalClient(built.agent, store, runtime, profile, built.about, shelf)
+        tools = StoredTools(PermitStore(store.database), built.approvals)
+        client = LocalClient(built.agent, store, runtime, profile, built.about, shelf, tools)
         stack.callback(client.stop)
         yield Opened(client, settings)
 
@@ -128,7 +137,13 @@ def load_plan(profile: Profile, base: Path, settings: Settings) -> LoadPlan:
 
 
 def build_agent(
-    runtime: Runtime, store: Store, profile: Profile, plan: LoadPlan, *, paths: Paths | None = None
+    runtime: Runtime,
+    store: Store,
+    profile: Profile,
+    plan: LoadPlan,
+    *,
+    paths: Paths | None = None,
+    approvals: Approvals | None = None,
 ) -> Built:
     """Load the base, with less room where memory is short, and put the agent together.
 
@@ -152,7 +167,7 @@ def build_agent(
     mixture = Mixture(profile, harness, info, stacks)
     if paths is None:
         return Built(Agent(runtime, store, mixture), mixture, about)
-    hands = HomeHands(paths, store, profile, runtime, style_of(chat_format.family))
+    hands = HomeHands(paths, store, profile, runtime, style_of(chat_format.family), approvals=approvals)
     personal = _personal(store, paths.adapters, mixture)
     return Built(Agent(runtime, store, mixture, personal=personal, hands=hands), mixture, about, hands)
 

@@ -1,4 +1,4 @@
-"""The tool calls of one turn: from what an expert wrote to the results that it reads, each call permitted before it runs.
+"""The tool calls of one turn: from what an expert wrote to the results that it reads, each permitted before it runs.
 
 Calls are judged, asked for and run on a thread beside the turn, which meanwhile yields asides: whatever takes time
 there, a person or a tool, holds up nobody else. A tool may call others; those go the same way. Knows no prompt.
@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
@@ -75,6 +75,8 @@ class Acting:
     is_tainted: bool
     """Whether the conversation holds text of others."""
     consult: Consult
+    attended: bool = True
+    """A person is there to permit what is asked for."""
     past: list[ToolCall] = field(default_factory=list)
     repairs: int = 0
     is_over: bool = False
@@ -136,7 +138,6 @@ class Acting:
         finally:
             given_up.set()
             doing.interrupt()
-
 
     def _consult(self, asked: _Consulting) -> Generator[TurnEvent, None, None]:
         try:
@@ -248,9 +249,9 @@ class _Doing:
         """Ask whether it may be run, where that is to be asked, and run it."""
         acting, record = self._acting, self._acting.turn.record
         invocation = Invocation(call, record.conversation_id, record.turn_id, self._stop, self)
-        decision = decide(
-            offered.spec, call, acting.hands.circumstances(record.conversation_id, is_tainted=acting.is_tainted)
-        )
+        circumstances = acting.hands.circumstances(record.conversation_id, is_tainted=acting.is_tainted)
+        circumstances = replace(circumstances, can_ask=circumstances.can_ask and acting.attended)
+        decision = decide(offered.spec, call, circumstances)
         if decision.verdict == "refuse":
             said = f"This call was not run: {_REFUSED.get(decision.reason, 'it is not permitted')}."
             return self._end(call, number, "refused", _own(said))

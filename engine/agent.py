@@ -6,7 +6,7 @@ The agent holds no state of its own between turns; it is all in the store. Runs 
 import random
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -53,6 +53,8 @@ class _Message:
     provenance: Provenance
     pinned: str | None
     attachments: tuple[Attachment, ...] = ()
+    attended: bool = False
+    """A person is there to permit what tools would do."""
     follows_leaf: bool = False
     """The parent is whatever is the conversation's leaf once this turn's time has come."""
 
@@ -68,8 +70,9 @@ class Agent:
         hands: Hands | None = None,
         new_seed: Callable[[], int] = lambda: random.getrandbits(32),
     ) -> None:
-        """`personal` is asked at the beginning of every turn which adapters are stacked on the experts, `hands` what they
-        may do beside talking."""
+        """Before every turn `personal` is asked which adapters are stacked on the experts, and `hands` what
+        they may do beside talking.
+        """
         self._runtime = runtime
         self._store = store
         self._profile = mixture.profile
@@ -99,12 +102,14 @@ class Agent:
         expert: str | None = None,
         provenance: Provenance = "typed",
         attachments: Sequence[Attachment] = (),
+        attended: bool = True,
         stop: Stop = NEVER,
     ) -> Steps:
         """Say `text` after the conversation's leaf or after `parent_turn_id`, to the expert the router chooses.
 
         `attachments` are files that go with it: the expert reads them, the router only their names.
 
+        `attended`: a person is there to permit what tools would do; otherwise that is refused.
         `expert`, or a leading `@L2 `, pins one. The last event is a TurnClosed, also when the turn failed or was
         stopped. Closing the generator stops the turn. An Aside among the events is work to be done before the next one,
         while other turns may run.
@@ -115,18 +120,26 @@ class Agent:
         follows_leaf = conversation_id is not None and parent_turn_id is None
         files = checked_attachments(attachments)
         yield from self._say(
-            _Message(said, conversation_id, parent_turn_id, provenance, pinned, files, follows_leaf), stop
+            _Message(said, conversation_id, parent_turn_id, provenance, pinned, files, attended, follows_leaf), stop
         )
 
     def regenerate(
-        self, turn_id: str, *, expert: str | None = None, stop: Stop = NEVER
+        self, turn_id: str, *, expert: str | None = None, attended: bool = True, stop: Stop = NEVER
     ) -> Steps:
         """Answer the same message once more, as a sibling; this also retries failed and interrupted turns."""
         old = self._store.turn(turn_id)
         if expert is None and old.route is not None and old.route.reason == "pinned":
             expert = old.route.expert
         yield from self._say(
-            _Message(old.user_text, old.conversation_id, old.parent_turn_id, old.provenance, expert, old.attachments),
+            _Message(
+                old.user_text,
+                old.conversation_id,
+                old.parent_turn_id,
+                old.provenance,
+                expert,
+                old.attachments,
+                attended,
+            ),
             stop,
         )
 
@@ -137,13 +150,14 @@ class Agent:
         *,
         expert: str | None = None,
         provenance: Provenance = "typed",
+        attended: bool = True,
         stop: Stop = NEVER,
     ) -> Steps:
         """Say something else instead, as a sibling; the files of the old message go with it."""
         old = self._store.turn(turn_id)
         pinned, said = self._addressed(text, expert)
         yield from self._say(
-            _Message(said, old.conversation_id, old.parent_turn_id, provenance, pinned, old.attachments), stop
+            _Message(said, old.conversation_id, old.parent_turn_id, provenance, pinned, old.attachments, attended), stop
         )
 
     def idle(self, conversation_id: str, stop: Stop = NEVER) -> None:
@@ -176,7 +190,8 @@ class Agent:
         with self._one_turn:
             if message.conversation_id in self._aside:
                 raise ConversationBusy(
-                    "A turn of this conversation waits for an approval or a tool.", "Answer it, or stop that turn first."
+                    "A turn of this conversation waits for an approval or a tool.",
+                    "Answer it, or stop that turn first.",
                 )
             parent_turn_id = message.parent_turn_id
             if message.follows_leaf and message.conversation_id is not None:
@@ -189,7 +204,7 @@ class Agent:
                 provenance=message.provenance,
                 attachments=message.attachments,
             )
-            with closing(self._run(RunningTurn(record, time.perf_counter()), message.pinned, stop)) as steps:
+            with closing(self._run(RunningTurn(record, time.perf_counter()), message, stop)) as steps:
                 for step in steps:
                     if isinstance(step, Aside):
                         yield from self._set_aside(step, record.conversation_id)
@@ -206,13 +221,13 @@ class Agent:
             self._one_turn.acquire()
             self._aside.discard(conversation_id)
 
-    def _run(self, turn: RunningTurn, pinned: str | None, stop: Stop) -> Steps:
+    def _run(self, turn: RunningTurn, message: _Message, stop: Stop) -> Steps:
         """Every way out of here closes the turn in the store, exactly once."""
         state: TurnState = "failed"
         error: AgentError | None = None
         try:
             yield turn.opened()
-            yield from self._route_and_answer(turn, pinned, stop)
+            yield from self._route_and_answer(turn, message, stop)
             state = "answered" if turn.reason in ("eos", "stop", "length") else "stopped"
         except ScoringStopped:
             state = "stopped"
@@ -227,11 +242,11 @@ class Agent:
         self._count(turn, state)
         yield turn.closed(answer, self._profile.context_tokens)
 
-    def _route_and_answer(self, turn: RunningTurn, pinned: str | None, stop: Stop) -> Steps:
+    def _route_and_answer(self, turn: RunningTurn, message: _Message, stop: Stop) -> Steps:
         record = turn.record
         path = self._store.path(record.parent_turn_id) if record.parent_turn_id else ()
         left_out = self._look_up()
-        route = self._route(turn, path, pinned, stop)
+        route = self._route(turn, path, message.pinned, stop)
         yield turn.routed(route)
         for note in (*self._untold, *(note for note in left_out if note.expert == route.expert)):
             yield _notice(turn, note)
@@ -244,6 +259,7 @@ class Agent:
             self._store,
             stop,
             is_tainted=_is_tainted(turn, path),
+            attended=message.attended,
             consult=partial(self._answering.consult, turn, stop=stop),
         )
         while True:

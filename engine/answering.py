@@ -1,4 +1,4 @@
-"""The answer of one expert in its view: what it says, and between that the tools that it calls and reads the results of.
+"""The answer of one expert in its view: what it says, and between that the tools that it calls and their results.
 
 All of it is one message of the expert: its own tokens verbatim, and what was put between them. Every stretch that the
 model wrote leaves a trace of its own. Knows neither routes nor how views are opened.
@@ -101,9 +101,7 @@ class Answering:
         if room < _LEAST_ANSWER:
             raise ContextOverflow("The task does not fit the other expert's context.", "Say it in fewer words.")
         sampling = replace(profile.sampling, seed=self._new_seed())
-        request = Request(
-            prompt.tokens, min(room, profile.max_answer_tokens), self._mixture.stack(expert), sampling
-        )
+        request = Request(prompt.tokens, min(room, profile.max_answer_tokens), self._mixture.stack(expert), sampling)
         said: list[str] = []
         sampled: list[int] = []
         for piece in self._runtime.generate([request], stop):

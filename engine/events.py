@@ -124,4 +124,6 @@ class TurnClosed(Event):
     """Hash of the personal adapter that answered; empty where the expert answered as it came."""
 
 
-TurnEvent = TurnOpened | RouteChosen | Notice | Reading | TextDelta | ToolCalled | ApprovalAsked | ToolReturned | TurnClosed
+TurnEvent = (
+    TurnOpened | RouteChosen | Notice | Reading | TextDelta | ToolCalled | ApprovalAsked | ToolReturned | TurnClosed
+)

@@ -77,9 +77,7 @@ class RunningTurn:
             yield TextDelta(**self._stamp(), text=text)
 
     def called(self, call: int, tool_call: ToolCall, source: str) -> ToolCalled:
-        return ToolCalled(
-            **self._stamp(), call=call, tool=tool_call.name, arguments=tool_call.arguments, source=source
-        )
+        return ToolCalled(**self._stamp(), call=call, tool=tool_call.name, arguments=tool_call.arguments, source=source)
 
     def asked_for(self, call: int, approval: Approval) -> ApprovalAsked:
         return ApprovalAsked(

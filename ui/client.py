@@ -16,6 +16,7 @@ from engine.values import (
     TurnRecord,
 )
 from ui.adapter_shelf import AdapterShelf
+from ui.tool_shelf import ToolShelf
 
 
 class Library(Protocol):
@@ -109,6 +110,11 @@ class Client(Library, Protocol):
     @property
     def shelf(self) -> AdapterShelf:
         """The adapters; it needs no closing beside the client."""
+        ...
+
+    @property
+    def tools(self) -> ToolShelf:
+        """Permissions, likewise."""
         ...
 
     def ask(

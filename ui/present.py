@@ -7,7 +7,18 @@ Every text that was not written by us passes `display_text` or `display_line` be
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
+from engine.events import (
+    ApprovalAsked,
+    Notice,
+    Reading,
+    RouteChosen,
+    TextDelta,
+    ToolCalled,
+    ToolReturned,
+    TurnClosed,
+    TurnEvent,
+    TurnOpened,
+)
 from engine.runtime.protocol import Usage
 from engine.values import About, Conversation, Rating, Route, SearchHit, TurnRecord, TurnState
 from ui.adapter_lines import short
@@ -195,7 +206,8 @@ class Status:
     """What the status line knows. Events move it on; see `advance`."""
 
     phase: str = ""
-    """waiting, opening, routing, preparing, summarising or writing while a turn runs; empty between turns."""
+    """waiting, opening, routing, preparing, summarising, writing, acting, asking or delegating while a turn runs; empty
+    between turns."""
     ahead: int = 0
     """Turns that are served before this one, while it waits."""
     reading: Reading | None = None
@@ -208,7 +220,7 @@ class Status:
     """Hash of the personal adapter that answered last."""
 
 
-_PHASE_OF_READING = {"summary": "summarising", "answer": "preparing"}
+_PHASE_OF_READING = {"summary": "summarising", "answer": "preparing", "delegate": "delegating"}
 
 
 def advance(status: Status, event: TurnEvent) -> Status:
@@ -232,6 +244,10 @@ def advance(status: Status, event: TurnEvent) -> Status:
         case Notice(code="waiting", values=values):
             ahead = values.get("ahead")
             return replace(status, phase="waiting", ahead=ahead if isinstance(ahead, int) else 0)
+        case ToolCalled() | ToolReturned():
+            return replace(status, phase="acting" if isinstance(event, ToolCalled) else "preparing", reading=None)
+        case ApprovalAsked():
+            return replace(status, phase="asking", reading=None)
         case Notice():
             return status
 

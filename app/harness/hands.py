@@ -33,7 +33,7 @@ from engine.harness.mcp.approvals import ApprovalStore
 from engine.harness.mcp.entries import entries_of
 from engine.harness.permissions import Circumstances, Rule
 from engine.harness.repl.toolbox import ReplToolbox
-from engine.harness.repl.values import PYTHON, Limits, SavedTool
+from engine.harness.repl.values import Limits, SavedTool
 from engine.harness.sandbox import working_sandbox
 from engine.harness.tool_calls import Style, system_content
 from engine.harness.tools.values import Invocation, Toolbox, ToolResult, ToolSpec
@@ -90,11 +90,12 @@ class HomeHands:
         encoder: Encoder,
         style: Style,
         *,
+        approvals: Approvals | None = None,
         environment: Mapping[str, str] | None = None,
         now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
         zone: ZoneInfo | None = None,
     ) -> None:
-        self.approvals = Approvals()
+        self.approvals = approvals or Approvals()
         self.permits = PermitStore(store.database)
         self._paths = paths
         self._files = HarnessFiles(paths.home)

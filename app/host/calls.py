@@ -1,7 +1,7 @@
 """The management calls of a Client, by name: their arguments and results as plain data, on both sides of the wire.
 
 What a call takes and gives is read from `ui.client.Client` itself (from `ui.adapter_shelf.AdapterShelf` where it is of
-adapters, from `ui.job_shelf.JobShelf` where it is of jobs), so the two can never differ.
+adapters, from `ui.job_shelf.JobShelf` and `ui.tool_shelf.ToolShelf` likewise), so the two can never differ.
 """
 
 import inspect
@@ -16,6 +16,7 @@ from engine.runtime import wire
 from ui.adapter_shelf import AdapterShelf
 from ui.client import Client
 from ui.job_shelf import JobShelf
+from ui.tool_shelf import ToolShelf
 
 NAMES: Final = (
     "conversations",
@@ -66,6 +67,21 @@ JOB_NAMES: Final = (
     "remove_job",
 )
 """Those of the shelf of jobs."""
+TOOL_NAMES: Final = (
+    "approvals",
+    "reply",
+    "mode",
+    "set_mode",
+    "permits",
+    "forget_permit",
+)
+"""Those of the shelf of tools."""
+_HOLDERS: Final[Mapping[type, tuple[str, ...]]] = {
+    Client: NAMES,
+    AdapterShelf: ADAPTER_NAMES,
+    JobShelf: JOB_NAMES,
+    ToolShelf: TOOL_NAMES,
+}
 CHANGING: Final = frozenset(
     {"select", "rename", "rate", "correct", "pick", "erase_signal", "confirm_signal", "import_conversation"}
 )
@@ -84,9 +100,10 @@ class Call:
 @cache
 def call_named(name: str) -> Call:
     """Raises: UsageProblem when there is no such call."""
-    if name not in (*NAMES, *ADAPTER_NAMES, *JOB_NAMES):
-        raise UsageProblem(f"There is no call {name!r}.", f"Calls: {', '.join((*NAMES, *ADAPTER_NAMES, *JOB_NAMES))}.")
-    holder = AdapterShelf if name in ADAPTER_NAMES else JobShelf if name in JOB_NAMES else Client
+    holder = next((holder for holder, names in _HOLDERS.items() if name in names), None)
+    if holder is None:
+        known = [known for names in _HOLDERS.values() for known in names]
+        raise UsageProblem(f"There is no call {name!r}.", f"Calls: {', '.join(known)}.")
     method = getattr(holder, name)
     hints = typing.get_type_hints(method)
     result = hints.pop("return")

@@ -5,7 +5,7 @@ Nothing is changed by a GET. Bodies are JSON; answers are JSON or a stream of se
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final, Literal, TypeVar
@@ -21,9 +21,8 @@ from app.host.address import HostAddress
 from app.host.queue import QueueClosed, QueueFull
 from app.host.service import Service
 from app.host.turns import Turns
-from engine.agent import Agent
+from engine.agent import Agent, Steps
 from engine.errors import AgentError, HomeBusy, UnknownName, UsageProblem
-from engine.events import TurnEvent
 from engine.runtime import wire
 from engine.runtime.protocol import Stop
 from engine.values import Attachment, Provenance
@@ -66,22 +65,24 @@ class TurnBody(BaseModel):
     expert: str | None = None
     provenance: Provenance = "typed"
     attachments: list[AttachmentBody] = Field(default_factory=list)
+    attended: bool = False
+    """A person is there to permit what tools would do."""
 
-    def start(self, agent: Agent, stop: Stop) -> Generator[TurnEvent, None, None]:
+    def start(self, agent: Agent, stop: Stop) -> Steps:
+        given: dict[str, Any] = {"expert": self.expert, "attended": self.attended, "stop": stop}
         match self.kind:
             case "regenerate":
-                return agent.regenerate(self.turn_id, expert=self.expert, stop=stop)
+                return agent.regenerate(self.turn_id, **given)
             case "edit":
-                return agent.edit(self.turn_id, self.text, expert=self.expert, provenance=self.provenance, stop=stop)
+                return agent.edit(self.turn_id, self.text, provenance=self.provenance, **given)
             case "ask":
                 return agent.turn(
                     self.text,
                     conversation_id=self.conversation_id,
                     parent_turn_id=self.parent_turn_id,
-                    expert=self.expert,
                     provenance=self.provenance,
                     attachments=tuple(Attachment(file.name, file.text) for file in self.attachments),
-                    stop=stop,
+                    **given,
                 )
 
 
@@ -97,12 +98,15 @@ def native_router(service: Service, address: HostAddress, jobs: JobShelf, stop_h
     turns = Turns(service.queue, service.feed)
     executor = ThreadPoolExecutor(MOST_CALLS, "calls")
 
+    def _holder(name: str) -> Any:
+        holders = {calls.ADAPTER_NAMES: service.shelf, calls.JOB_NAMES: jobs, calls.TOOL_NAMES: service.tools}
+        return next((holder for names, holder in holders.items() if name in names), service)
+
     @router.post("/call/{name}")
     async def call(name: str, request: Request) -> JSONResponse:
         known = calls.call_named(name)
         arguments = calls.arguments_from_plain(known, await _json(request))
-        holder = service.shelf if name in calls.ADAPTER_NAMES else jobs if name in calls.JOB_NAMES else service
-        work = partial(getattr(holder, name), **arguments)
+        work = partial(getattr(_holder(name), name), **arguments)
         result = await asyncio.get_running_loop().run_in_executor(executor, work)
         if name in calls.CHANGING:
             service.feed.publish("conversation", call=name)

@@ -6,11 +6,13 @@ Knows no HTTP. `loaded` is called on the queue's thread only, so the base is loa
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from app.adapters.shelf import StoreShelf
 from app.bases import find_base
+from app.harness.tool_shelf import StoredTools
 from app.host.feed import Feed
 from app.host.queue import Job, WorkQueue
 from app.library import StoreLibrary
@@ -19,12 +21,14 @@ from app.profiles import list_profiles, load_chosen_profile
 from app.settings import Settings
 from app.wiring import Built, build_agent, engine_child, load_plan
 from engine.adapters.catalogue import Catalogue
-from engine.agent import Agent
+from engine.agent import Agent, Steps
 from engine.errors import AgentError
-from engine.events import TurnClosed, TurnEvent
+from engine.events import TurnClosed
+from engine.harness.approvals import Approvals
 from engine.runtime.child import ChildRuntime
 from engine.runtime.protocol import Stop
 from engine.store import Store
+from engine.store.permits import PermitStore
 from engine.values import About
 
 T = TypeVar("T")
@@ -52,6 +56,8 @@ class Service(StoreLibrary):
         self.paths = paths
         self.store = store
         self.shelf = StoreShelf(Catalogue(store.database), paths.adapters)
+        self._approvals = Approvals()
+        self.tools = StoredTools(PermitStore(store.database), self._approvals)
         self.settings = settings
         self.queue = WorkQueue()
         self.feed = Feed()
@@ -74,16 +80,15 @@ class Service(StoreLibrary):
             self._loaded = self._load(self._wanted)
         return self._loaded
 
-    def turn(
-        self, start: Callable[[Agent, Stop], Generator[TurnEvent, None, None]]
-    ) -> Callable[[Stop], Generator[TurnEvent, None, None]]:
+    def turn(self, start: Callable[[Agent, Stop], Steps]) -> Callable[[Stop], Steps]:
         """Work for the queue: one turn of the agent in use."""
 
-        def work(stop: Stop) -> Generator[TurnEvent, None, None]:
-            for event in start(self.loaded().built.agent, stop):
-                if isinstance(event, TurnClosed):
-                    self._last_turn = event.conversation_id, time.monotonic()
-                yield event
+        def work(stop: Stop) -> Steps:
+            with closing(start(self.loaded().built.agent, stop)) as steps:
+                for step in steps:
+                    if isinstance(step, TurnClosed):
+                        self._last_turn = step.conversation_id, time.monotonic()
+                    yield step
 
         return work
 
@@ -176,7 +181,9 @@ class Service(StoreLibrary):
         profile = load_chosen_profile(self.paths, name)
         base = find_base(profile, self.paths)
         plan = load_plan(profile, base, self.settings)
-        return Loaded(name, build_agent(self.runtime, self.store, profile, plan, paths=self.paths))
+        return Loaded(
+            name, build_agent(self.runtime, self.store, profile, plan, paths=self.paths, approvals=self._approvals)
+        )
 
 
 def _close(loaded: Loaded | None) -> None:

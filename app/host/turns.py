@@ -6,14 +6,17 @@ twice begins one turn. Knows no HTTP.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable
+from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from app.host.feed import Feed
 from app.host.queue import Job, Work, WorkQueue
+from engine.agent import Steps
+from engine.asides import Aside
 from engine.errors import UnknownName
-from engine.events import TurnClosed, TurnEvent, TurnOpened
+from engine.events import ApprovalAsked, TurnClosed, TurnEvent, TurnOpened
 from engine.runtime.protocol import Stop
 
 GRACE_S: Final = 10.0
@@ -38,7 +41,7 @@ class Turns:
         self._grace_s = grace_s
         self._turns: dict[str, _Turn] = {}
 
-    def begin(self, key: str, lane: str, start: Callable[[Stop], Generator[TurnEvent, None, None]]) -> None:
+    def begin(self, key: str, lane: str, start: Callable[[Stop], Steps]) -> None:
         """Queue a turn under `key`; nothing happens when that key has one already. Raises: QueueFull, QueueClosed."""
         self._forget_old()
         if key not in self._turns:
@@ -74,19 +77,25 @@ class Turns:
         except KeyError:
             raise UnknownName("There is no such turn here.", "It may have been lost when the host ended.") from None
 
-    def _announced(self, start: Callable[[Stop], Generator[TurnEvent, None, None]]) -> Work[TurnEvent]:
-        """Tell the other faces when a turn opens and closes."""
+    def _announced(self, start: Callable[[Stop], Steps]) -> Work[TurnEvent]:
+        """Tell the other faces when a turn opens, asks for an approval and closes."""
 
-        def work(stop: Stop) -> Generator[TurnEvent, None, None]:
-            for event in start(stop):
-                match event:
-                    case TurnOpened(conversation_id=conversation_id, turn_id=turn_id):
-                        self._feed.publish("turn_opened", conversation_id=conversation_id, turn_id=turn_id)
-                    case TurnClosed(conversation_id=conversation_id, turn_id=turn_id):
-                        self._feed.publish("turn_closed", conversation_id=conversation_id, turn_id=turn_id)
-                yield event
+        def work(stop: Stop) -> Steps:
+            with closing(start(stop)) as steps:
+                for step in steps:
+                    self._announce(step)
+                    yield step
 
         return work
+
+    def _announce(self, step: TurnEvent | Aside[Any]) -> None:
+        match step:
+            case TurnOpened(conversation_id=conversation_id, turn_id=turn_id):
+                self._feed.publish("turn_opened", conversation_id=conversation_id, turn_id=turn_id)
+            case ApprovalAsked(approval_id=approval_id, turn_id=turn_id):
+                self._feed.publish("approval_asked", approval_id=approval_id, turn_id=turn_id)
+            case TurnClosed(conversation_id=conversation_id, turn_id=turn_id):
+                self._feed.publish("turn_closed", conversation_id=conversation_id, turn_id=turn_id)
 
     def _stop_if_alone(self, turn: _Turn) -> None:
         # A little early is right too: timers and clocks round differently.

@@ -4,14 +4,14 @@ The turn counts as one of a program, whoever typed the prompt: nothing in it may
 teach, and nobody is there to approve anything.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from app.host.service import Service
 from app.jobs.kinds import Finished
-from engine.agent import Agent
+from engine.agent import Agent, Steps
 from engine.errors import ModelProblem, RuntimeFailed, ScoringStopped, UnknownName
-from engine.events import TurnClosed, TurnEvent
+from engine.events import Event, TurnClosed
 from engine.jobs.values import Job, Run
 from engine.runtime.protocol import Stop
 
@@ -54,15 +54,17 @@ class Prompt:
                 raise RuntimeFailed(closed.problem or "There was no answer.", closed.hint)
 
 
-def last_event(events: list[TurnEvent]) -> TurnClosed:
+def last_event(events: Sequence[Event]) -> TurnClosed:
     """Raises: ScoringStopped where the turn never began, as the host was ending."""
     if not events or not isinstance(events[-1], TurnClosed):
         raise ScoringStopped("The turn did not begin.", "Let it run again: macaron jobs run.")
     return events[-1]
 
 
-def _turn_of(job: Job, stop: Stop) -> Callable[[Agent, Stop], Generator[TurnEvent, None, None]]:
-    def start(agent: Agent, queue_stop: Stop) -> Generator[TurnEvent, None, None]:
-        return agent.turn(job.text, expert=job.expert or None, provenance="tool", stop=_Either(stop, queue_stop))
+def _turn_of(job: Job, stop: Stop) -> Callable[[Agent, Stop], Steps]:
+    def start(agent: Agent, queue_stop: Stop) -> Steps:
+        return agent.turn(
+            job.text, expert=job.expert or None, provenance="tool", attended=False, stop=_Either(stop, queue_stop)
+        )
 
     return start

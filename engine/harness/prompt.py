@@ -108,9 +108,7 @@ def with_hands(harness: Harness, heads: Mapping[str, str], tools: Mapping[str, t
     )
 
 
-def head(
-    harness: Harness, encoder: Encoder, expert: str, folded_turns: int = 0, *, with_tools: bool = True
-) -> Tokens:
+def head(harness: Harness, encoder: Encoder, expert: str, folded_turns: int = 0, *, with_tools: bool = True) -> Tokens:
     """The beginning of a view. A view that no longer reads its first turns says so."""
     system = _system(harness, expert, folded_turns, with_tools)
     return encode_parts(harness.chat_format.head(system), encoder, harness.markup)

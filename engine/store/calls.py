@@ -51,6 +51,4 @@ def close(
 
 def interrupt_open(connection: sqlite3.Connection, now: str) -> None:
     """End the calls that a process left open when it died."""
-    connection.execute(
-        "UPDATE calls SET state = 'interrupted', closed_at = ? WHERE state IN (?, ?)", [now, *OPEN]
-    )
+    connection.execute("UPDATE calls SET state = 'interrupted', closed_at = ? WHERE state IN (?, ?)", [now, *OPEN])

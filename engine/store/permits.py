@@ -1,4 +1,4 @@
-"""What a person has permitted or forbidden for good, and how each conversation is treated. Lives in the store's database.
+"""What a person has permitted or forbidden for good, and the mode of each conversation, in the store's database.
 
 Every method is one transaction or one read and raises StoreProblem or one of its children when the disk or the file
 fails.
@@ -38,7 +38,8 @@ class PermitStore:
                 "SELECT permission_id, tool, pattern, allows, created_at FROM permissions ORDER BY permission_id DESC"
             ).fetchall()
         return tuple(
-            Permit(number, Rule(tool, pattern, bool(allows)), created) for number, tool, pattern, allows, created in found
+            Permit(number, Rule(tool, pattern, bool(allows)), created)
+            for number, tool, pattern, allows, created in found
         )
 
     def remember(self, rule: Rule) -> None:
@@ -54,9 +55,7 @@ class PermitStore:
     def forget(self, permission_id: int) -> None:
         """From now on it is asked again. Raises: UnknownName."""
         with self._database.transaction() as connection:
-            changed = connection.execute(
-                "DELETE FROM permissions WHERE permission_id = ?", [permission_id]
-            ).rowcount
+            changed = connection.execute("DELETE FROM permissions WHERE permission_id = ?", [permission_id]).rowcount
         if not changed:
             raise UnknownName(f"There is no permission {permission_id}.", "List them with `macaron tools permissions`.")
 

@@ -94,7 +94,11 @@ def test_calls_and_their_results_are_kept_with_the_turn(talk):
     talk.runtime.will_say(call_text("add", a=2, b=3), "It is 5.")
     (call,) = talk.turn(talk.say("What is 2 + 3?", "L1")).calls
     assert (call.position, call.tool, call.arguments, call.state, call.result) == (
-        1, "add", '{"a": 2, "b": 3}', "done", "5",
+        1,
+        "add",
+        '{"a": 2, "b": 3}',
+        "done",
+        "5",
     )
 
 

@@ -26,6 +26,9 @@ TEXTS: Mapping[str, Wording] = {
     "phase.opening": Wording("starting", "启动中"),
     "phase.routing": Wording("routing", "选择专家"),
     "phase.summarising": Wording("summarising earlier turns", "总结先前的对话"),
+    "phase.acting": Wording("using a tool", "使用工具"),
+    "phase.asking": Wording("waiting for your answer", "等待您的答复"),
+    "phase.delegating": Wording("asking another expert", "询问另一位专家"),
     "phase.preparing": Wording("preparing the answer", "准备回答"),
     "phase.writing": Wording("writing", "回答中"),
     "phase.stopping": Wording("stopping", "停止中"),
@@ -49,6 +52,10 @@ TEXTS: Mapping[str, Wording] = {
     "notice.folded.one": Wording(
         "The conversation outgrew the context: {count} earlier turn is no longer read. It stays in the history.",
         "对话超出了上下文：较早的 {count} 轮不再被读取，但仍保存在历史记录中。",
+    ),
+    "notice.no_room_for_results": Wording(
+        "The results of the tools do not fit the context any more; the answer ends here.",
+        "工具的结果已放不进上下文，回答到此为止。",
     ),
     "notice.length": Wording(
         "The answer was cut after {tokens} tokens, the longest this profile allows.",

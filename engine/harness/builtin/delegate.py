@@ -1,7 +1,7 @@
 """The tool by which one expert hands a part of its task to another and reads the answer."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, create_model
 
@@ -19,11 +19,12 @@ class DelegateToolbox(EntryToolbox):
         """`experts` are those that may be asked: label and description."""
         labels = tuple(label for label, _ in experts)
         listed = "; ".join(f"{label}: {shortened(text, 120)}" for label, text in experts)
+        which: Any = Literal.__getitem__(labels)
         kind = create_model(
             "Delegate",
             __base__=Arguments,
             __doc__=f"Hand a part of the task to another expert and get its answer. {listed}",
-            expert=(Literal[labels], Field(description="Which one.")),  # type: ignore[valid-type]
+            expert=(which, Field(description="Which one.")),
             task=(
                 str,
                 Field(

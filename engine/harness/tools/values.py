@@ -8,7 +8,8 @@ from engine.harness.tool_calls import Tool, ToolCall
 from engine.runtime.protocol import Stop
 
 Reach = Literal["nothing", "own_data", "files", "program", "network"]
-"""What a tool touches beyond its arguments: the user's notes and dates, granted folders, a sandboxed program, others."""
+"""What a tool touches beyond its arguments: the user's notes and dates, granted folders, a sandboxed program, or
+others."""
 
 
 @dataclass(frozen=True, slots=True)
