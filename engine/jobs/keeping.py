@@ -6,10 +6,10 @@ when the disk or the file fails.
 """
 
 import re
-import sqlite3
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Final, get_args
 
 import engine.store.jobs as statements
@@ -186,7 +186,7 @@ class KeptJobs:
         return is_news("blocked", before.outcome if before else None)
 
     def _plan(
-        self, connection: sqlite3.Connection, job: Job, now: datetime, broken_off: Sequence[datetime] = ()
+        self, connection: Connection, job: Job, now: datetime, broken_off: Sequence[datetime] = ()
     ) -> None:
         waiting = {
             _moment(run.planned_at): run.run_id
@@ -208,7 +208,7 @@ class KeptJobs:
         if is_due:
             self._set_next(connection, job, now)
 
-    def _set_next(self, connection: sqlite3.Connection, job: Job, now: datetime) -> None:
+    def _set_next(self, connection: Connection, job: Job, now: datetime) -> None:
         following = next_after(job.schedule, now)
         statements.set_next(connection, job.job_id, stamp(following) if following else None, stamp(now))
 
