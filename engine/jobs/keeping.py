@@ -185,9 +185,7 @@ class KeptJobs:
                 statements.end_run(connection, run.run_id, "blocked", rows.writable(blocked_by), stamp(now))
         return is_news("blocked", before.outcome if before else None)
 
-    def _plan(
-        self, connection: Connection, job: Job, now: datetime, broken_off: Sequence[datetime] = ()
-    ) -> None:
+    def _plan(self, connection: Connection, job: Job, now: datetime, broken_off: Sequence[datetime] = ()) -> None:
         waiting = {
             _moment(run.planned_at): run.run_id
             for run in statements.open_runs(connection, job.job_id)

@@ -1,18 +1,22 @@
 """A Client that plays prepared turns: it yields their events one by one, and a `Gate` among them waits for the test."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Event as Flag
 from threading import Lock
 from typing import Any
 
 from engine.errors import AgentError
-from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
+from engine.events import Event, Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
+from engine.harness.approvals import Answer, Approval
+from engine.harness.permissions import Mode
 from engine.runtime.protocol import Usage
 from engine.signals.values import Correction, CorrectionKind, Signal, SignalKind, SignalSource
+from engine.store.permits import Permit
 from engine.values import (
     About,
     Attachment,
+    CallRecord,
     Conversation,
     ConversationCopy,
     Provenance,
@@ -50,7 +54,7 @@ class Gate:
 class Script:
     """What one turn does. `steps`: texts are deltas, the rest are gates and unnumbered events."""
 
-    steps: tuple["str | Gate | Reading | Notice", ...] = ()
+    steps: tuple["str | Gate | Event", ...] = ()
     route: Route | None = ROUTE
     before_open: Gate | None = None
     refused: AgentError | None = None
@@ -103,6 +107,9 @@ class ScriptedClient:
     """Raised by every call that is not a turn."""
     shelf: AdapterShelf | None = None
     """The adapters, of a test that looks at them."""
+    replies: list[tuple[str, str]] = field(default_factory=list)
+    """(approval id, answer) of what was answered."""
+    on_reply: Callable[[], None] = lambda: None
     signed: dict[int, Signal] = field(default_factory=dict)
     """What was said of answers, by number."""
     idle_gate: Gate | None = None
@@ -119,7 +126,7 @@ class ScriptedClient:
         self._turns.extend(record for record in self.others if record.turn_id not in kept)
         self._turns.sort(key=lambda record: record.created_at)
 
-    def will(self, *steps: "str | Gate | Reading | Notice", **script: Any) -> None:
+    def will(self, *steps: "str | Gate | Event", **script: Any) -> None:
         """Prepare the next turn."""
         self.scripts.append(replace(Script(steps), **script))
 
@@ -171,6 +178,30 @@ class ScriptedClient:
             self.idle_gate.wait(self._stopped)
         if self.idle_error is not None:
             raise self.idle_error
+
+    @property
+    def tools(self) -> "ScriptedClient":
+        return self
+
+    def approvals(self) -> Sequence[Approval]:
+        return ()
+
+    def reply(self, approval_id: str, answer: Answer) -> None:
+        self._manage("reply", text=answer, turn_id=approval_id)
+        self.replies.append((approval_id, answer))
+        self.on_reply()
+
+    def mode(self, conversation_id: str) -> Mode:
+        return "ask"
+
+    def set_mode(self, conversation_id: str, mode: Mode) -> None:
+        self._manage("set_mode", text=mode, conversation_id=conversation_id)
+
+    def permits(self) -> Sequence[Permit]:
+        return ()
+
+    def forget_permit(self, permission_id: int) -> None:
+        self._manage("forget_permit", value=permission_id)
 
     def about(self) -> About:
         return self.what_answers
@@ -421,6 +452,7 @@ def turn(
     provenance: Provenance = "typed",
     attachments: tuple[Attachment, ...] = (),
     rating: Rating = 0,
+    calls: tuple[CallRecord, ...] = (),
 ) -> TurnRecord:
     return TurnRecord(
         turn_id=turn_id,
@@ -437,6 +469,7 @@ def turn(
         hint=hint,
         attachments=attachments,
         rating=rating,
+        calls=calls,
     )
 
 

@@ -45,6 +45,7 @@ def key_lines(topic: str, keymap: Keymap, language: str) -> str:
         lines.extend(_place_lines(place, keymap, language))
     if topic == "chat":
         lines.extend(("", say("help.turn", language), *_place_lines("turn", keymap, language)))
+        lines.extend(("", say("help.call", language), *_place_lines("call", keymap, language)))
         lines.extend(("", say("help.own_keys", language)))
     return "\n".join(lines)
 

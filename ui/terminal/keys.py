@@ -65,6 +65,10 @@ KEYS: Final = (
     Key("turn.thumb_down", "minus"),
     Key("turn.edit_answer", "a"),
     Key("turn.pick", "p"),
+    Key("call.once", "a"),
+    Key("call.always", "A"),
+    Key("call.reject", "r"),
+    Key("call.never", "R"),
     Key("history.previous", "up"),
     Key("history.next", "down"),
     Key("history.rename", "ctrl+r", has_priority=True),
@@ -80,7 +84,12 @@ KEYS: Final = (
 )
 BY_ID: Final[Mapping[str, Key]] = {key.key_id: key for key in KEYS}
 
-_TOGETHER: Final = {"composer": ("app", "chat"), "chat": ("composer", "app", "turn"), "turn": ("app", "chat")}
+_TOGETHER: Final = {
+    "composer": ("app", "chat"),
+    "chat": ("composer", "app", "turn"),
+    "turn": ("app", "chat"),
+    "call": ("app", "chat"),
+}
 """Place → other places whose keys work at the same time. Every place shares the keys of the app."""
 _NAMED: Final = {*(key.value for key in Keys), *(name for names in KEY_ALIASES.values() for name in names)}
 _SIGNS: Final = {"+": "plus", "-": "minus"}
@@ -181,7 +190,7 @@ def _normal(keys: str) -> tuple[str, ...]:
 
 def _types_text(key: Key, pressed: Iterable[str]) -> bool:
     """Whether a key that works while the user writes would take a letter away."""
-    writes = key.place not in ("turn", "tree", "adapters", "signals", "teach")
+    writes = key.place not in ("turn", "call", "tree", "adapters", "signals", "teach")
     return writes and any(
         name in (*_SIGNS.values(), "enter") or (key_to_character(name) or "\0").isprintable() for name in pressed
     )
@@ -196,6 +205,8 @@ def short_name(key: str) -> str:
 
 
 def long_name(key: str) -> str:
+    if len(key) == 1 and key.isupper():
+        return f"Shift+{key}"
     return "+".join(_LONG.get(part, part.capitalize()) for part in key.split("+"))
 
 

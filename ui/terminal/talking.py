@@ -12,12 +12,23 @@ from functools import partial
 from textual.timer import Timer
 
 from engine.errors import AgentError
-from engine.events import Notice, RouteChosen, TextDelta, TurnClosed, TurnEvent, TurnOpened
+from engine.events import (
+    ApprovalAsked,
+    Notice,
+    RouteChosen,
+    TextDelta,
+    ToolCalled,
+    ToolReturned,
+    TurnClosed,
+    TurnEvent,
+    TurnOpened,
+)
 from engine.values import Attachment, Provenance
 from ui.client import Client
 from ui.present import advance, notice_line
 from ui.terminal.apart import apart
 from ui.terminal.base import ChatBase, ChatOptions, RunningTurn
+from ui.terminal.calls import ApprovalView
 from ui.terminal.turns import CallFailed, TurnOver, TurnProgress, pump
 
 IDLE_AFTER_S = 1.5
@@ -130,11 +141,19 @@ class TalkingScreen(ChatBase):
                     await view.note(notice_line(event, self._language))
                 case TextDelta(text=text):
                     await view.write(text)
+                case ToolCalled() | ApprovalAsked() | ToolReturned():
+                    await view.show_call(event)
                 case TurnClosed():
                     running.was_lost = event.state == "interrupted"
                     await view.finish(event)
         self._status = advance(self._status, event)
         self._refresh()
+
+    def on_approval_view_answered(self, message: ApprovalView.Answered) -> None:
+        """Tell the host, which may take a moment, and go back to writing."""
+        reply = partial(self._client.tools.reply, message.approval_id, message.answer)
+        threading.Thread(target=self._tell, args=(reply,), name="reply", daemon=True).start()
+        self.composer.focus()
 
     async def _turn_opened(self, running: RunningTurn, event: TurnOpened) -> None:
         running.opened = True

@@ -6,9 +6,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 
-from engine.events import TurnClosed, TurnOpened
+from engine.events import ApprovalAsked, ToolCalled, ToolReturned, TurnClosed, TurnOpened
 from engine.signals.values import CorrectionKind
-from engine.values import Rating, Route, TurnRecord, TurnState
+from engine.values import CallRecord, Rating, Route, TurnRecord, TurnState
 from ui.branches import Position
 from ui.present import (
     attached_line,
@@ -22,6 +22,7 @@ from ui.present import (
 )
 from ui.signals import noted_mark
 from ui.strings import say
+from ui.terminal.calls import CallsView
 from ui.terminal.keys import Keymap, binding
 from ui.terminal.line import Line
 from ui.terminal.parts import AnswerView
@@ -46,7 +47,14 @@ class TurnView(Vertical, can_focus=True):
     ]
 
     def __init__(
-        self, user_text: str, language: str, keymap: Keymap, *, answer_text: str = "", shows_details: bool = False
+        self,
+        user_text: str,
+        language: str,
+        keymap: Keymap,
+        *,
+        answer_text: str = "",
+        shows_details: bool = False,
+        calls: tuple[CallRecord, ...] = (),
     ) -> None:
         super().__init__()
         self.turn_id: str | None = None
@@ -63,6 +71,7 @@ class TurnView(Vertical, can_focus=True):
         self._attached = Line("", classes="attached")
         self._author = Line("", classes="author")
         self._answer = AnswerView(answer_text, language, shows_details=shows_details)
+        self._calls = CallsView(calls, language, keymap)
         self._notes = Vertical(classes="notes")
         self._end = Line("", classes="end")
         self._attached.display = self._author.display = self._end.display = False
@@ -79,7 +88,14 @@ class TurnView(Vertical, can_focus=True):
         shows_details: bool = False,
     ) -> "TurnView":
         """A stored turn. What follows from its state is shown once it is mounted."""
-        view = cls(record.user_text, language, keymap, answer_text=record.answer_text, shows_details=shows_details)
+        view = cls(
+            record.user_text,
+            language,
+            keymap,
+            answer_text=record.answer_text,
+            shows_details=shows_details,
+            calls=record.calls,
+        )
         view.turn_id = record.turn_id
         view.rating, view.version, view._route, view._noted = record.rating, version, record.route, noted
         view.show_attachments(tuple(attachment.name for attachment in record.attachments))
@@ -94,6 +110,7 @@ class TurnView(Vertical, can_focus=True):
             yield self._attached
         yield self._author
         yield self._notes
+        yield self._calls
         yield self._answer
         yield self._end
 
@@ -120,9 +137,13 @@ class TurnView(Vertical, can_focus=True):
 
     def show_details(self, is_shown: bool) -> None:
         self._answer.show_details(is_shown)
+        self._calls.show_details(is_shown)
 
     def toggle_details(self) -> None:
-        self._answer.show_details(not self._answer.shows_details)
+        self.show_details(not self._answer.shows_details)
+
+    async def show_call(self, event: ToolCalled | ApprovalAsked | ToolReturned) -> None:
+        await self._calls.show(event)
 
     async def note(self, text: str) -> None:
         await self._notes.mount(Line(text, classes="note"))
@@ -134,6 +155,7 @@ class TurnView(Vertical, can_focus=True):
         self.answer_text = event.text
         if event.route is not None:
             self.show_route(event.route)
+        await self._calls.end_question()
         await self._answer.finish(event.text)
         self._show_end(event.state, event.problem, event.hint)
 
