@@ -35,6 +35,7 @@ from engine.harness.permissions import Circumstances, Rule
 from engine.harness.repl.toolbox import ReplToolbox
 from engine.harness.repl.values import Limits, SavedTool
 from engine.harness.sandbox import working_sandbox
+from engine.harness.saved_tools import SavedToolbox
 from engine.harness.tool_calls import Style, system_content
 from engine.harness.tools.values import Invocation, Toolbox, ToolResult, ToolSpec
 from engine.jobs.times import zone_named
@@ -44,6 +45,7 @@ from engine.store import Store
 from engine.store.dates import DateStore
 from engine.store.notes import NoteStore
 from engine.store.permits import PermitStore
+from engine.store.tools import ToolStore
 
 _MIB: Final = 1 << 20
 _TOOL_SHARE: Final = 0.2
@@ -97,6 +99,7 @@ class HomeHands:
     ) -> None:
         self.approvals = approvals or Approvals()
         self.permits = PermitStore(store.database)
+        self.saved = ToolStore(store.database)
         self._paths = paths
         self._files = HarnessFiles(paths.home)
         self._profile = profile
@@ -198,6 +201,15 @@ class HomeHands:
         toolboxes += [FetchToolbox(config.web.fetch), SkillToolbox(self.harnessed, self._count)]
         toolboxes += [DelegateToolbox(experts)] if len(experts) > 1 else []
         toolboxes += [mcp] if mcp is not None else []
+        rest = tuple(toolboxes)
+        toolboxes.append(
+            SavedToolbox(
+                self.saved,
+                lambda: [spec for toolbox in rest for spec in toolbox.specs()],
+                _limits(config),
+                repl.budget_of,
+            )
+        )
         self._made = _Made(of, tuple(toolboxes), mcp, repl)
         return self._made
 
@@ -219,7 +231,15 @@ class HomeHands:
         raise UsageProblem(f"The secret {name} is not set.", "Set it in the environment of the host.")
 
     def _propose(self, invocation: Invocation, tool: SavedTool, is_tainted: bool) -> None:
-        """Saved functions are kept by the shelf of tools."""
+        """A saved function waits for a person to approve it."""
+        self.saved.add(
+            tool.name,
+            tool.source,
+            tool.example,
+            "model",
+            conversation_id=invocation.conversation_id,
+            is_tainted=is_tainted,
+        )
 
 
 def _offered(invocation: Invocation) -> Sequence[ToolSpec]:

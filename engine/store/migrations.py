@@ -537,3 +537,28 @@ def m011_tool_calls_are_kept(database: MigrationDatabase) -> None:
             """,
         ],
     )
+
+
+@MIGRATIONS()
+def m012_saved_tools_are_kept(database: MigrationDatabase) -> None:
+    # Every version stays; the newest is the tool. What a person approved is a hash over its source and all it reaches.
+    _execute(
+        database,
+        [
+            """
+            CREATE TABLE tools (
+                name TEXT NOT NULL,
+                version INTEGER NOT NULL,
+                source TEXT NOT NULL,
+                example TEXT NOT NULL,
+                author TEXT NOT NULL,
+                conversation_id TEXT NOT NULL,
+                is_tainted INTEGER NOT NULL,
+                approved_hash TEXT,
+                created_at TEXT NOT NULL,
+                removed_at TEXT,
+                PRIMARY KEY (name, version)
+            )
+            """,
+        ],
+    )

@@ -71,7 +71,7 @@ class TestHands:
         self.remembered.append(rule)
 
 
-def call_text(name: str, **arguments: Any) -> str:
+def call_text(name: str, /, **arguments: Any) -> str:
     """A call as a ChatML model writes it."""
     call = ToolCall(name, json.dumps(arguments))
     return f'<tool_call>\n{{"name": "{call.name}", "arguments": {call.arguments}}}\n</tool_call>'

@@ -61,6 +61,8 @@ def _decide(spec: ToolSpec, call: ToolCall, circumstances: Circumstances) -> Dec
 
 def _floor(spec: ToolSpec, circumstances: Circumstances) -> Decision | None:
     """What no mode and no remembered answer permits by itself."""
+    if spec.must_ask:
+        return Decision("ask", "changes")
     if spec.reach == "program" and not circumstances.has_sandbox:
         return Decision("ask", "no_sandbox")
     # Text of others that asks for a request to the outside may want to carry something out with it.

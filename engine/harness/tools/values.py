@@ -23,6 +23,8 @@ class ToolSpec:
     """Whether a call may change anything that outlives it."""
     source: str = ""
     """Who brought it: empty for what the program itself comes with, else an MCP server or "saved"."""
+    must_ask: bool = False
+    """A person decides each time, whatever they permitted for good and whatever the mode."""
 
 
 class Others(Protocol):
