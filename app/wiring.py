@@ -1,7 +1,7 @@
 """Everything is joined here: settings, profile, runtime, store, agent, client."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -12,6 +12,7 @@ from app.adapters.factory import enter_factory
 from app.adapters.shelf import StoreShelf
 from app.bases import find_base
 from app.harness.hands import HomeHands
+from app.harness.home_tools import HomeTools
 from app.harness.tool_shelf import StoredTools
 from app.local_client import LocalClient
 from app.opening import open_store
@@ -22,7 +23,6 @@ from engine.adapters.catalogue import Catalogue
 from engine.adapters.serving import CatalogueAdapters
 from engine.agent import Agent
 from engine.assets import asset_path
-from engine.harness.approvals import Approvals
 from engine.harness.formats import choose_format
 from engine.harness.tool_calls import style_of
 from engine.mixture import Mixture, harness_of
@@ -33,7 +33,6 @@ from engine.runtime.identity import adapter_ref
 from engine.runtime.protocol import WHERE_IT_PAYS, LoadPlan, Runtime
 from engine.runtime.quarantine import Quarantine
 from engine.store import Store
-from engine.store.permits import PermitStore
 from engine.values import About
 from ui.client import Client
 
@@ -54,17 +53,6 @@ class Built:
     agent: Agent
     mixture: Mixture
     about: About
-    hands: HomeHands | None = None
-
-    @property
-    def approvals(self) -> Approvals:
-        """What waits for a person."""
-        return Approvals() if self.hands is None else self.hands.approvals
-
-    def close(self) -> None:
-        """End the programs of its tools."""
-        if self.hands is not None:
-            self.hands.close()
 
 
 @contextmanager
@@ -110,11 +98,11 @@ def open_client(
             store.conversation(conversation_id)
         runtime = engine_child(paths)
         stack.callback(runtime.close)
-        built = build_agent(runtime, store, profile, load_plan(profile, base, settings), paths=paths)
-        stack.callback(built.close)
+        tools = stack.enter_context(closing(HomeTools(paths, store.database)))
+        plan = load_plan(profile, base, settings)
+        built = build_agent(runtime, store, profile, plan, adapters=paths.adapters, tools=tools)
         shelf = StoreShelf(Catalogue(store.database), paths.adapters)
-        tools = StoredTools(PermitStore(store.database), built.approvals)
-        client = LocalClient(built.agent, store, runtime, profile, built.about, shelf, tools)
+        client = LocalClient(built.agent, store, runtime, profile, built.about, shelf, StoredTools(tools))
         stack.callback(client.stop)
         yield Opened(client, settings)
 
@@ -142,12 +130,13 @@ def build_agent(
     profile: Profile,
     plan: LoadPlan,
     *,
-    paths: Paths | None = None,
-    approvals: Approvals | None = None,
+    adapters: Path | None = None,
+    tools: HomeTools | None = None,
 ) -> Built:
     """Load the base, with less room where memory is short, and put the agent together.
 
-    `paths` are of the home with the personal adapters and the tools; None leaves both out.
+    `adapters` is the folder of the files that the store's catalogue names; None leaves personal adapters out. Without
+    `tools` the agent only talks.
 
     Raises: ModelProblem, RuntimeFailed; UsageProblem for a harness.toml that is wrong.
     """
@@ -165,11 +154,9 @@ def build_agent(
     base = profile.base_model or info.name
     about = About(base, info.backend, info.backend_reason, tuple(notices), profile.name, profile.context_tokens)
     mixture = Mixture(profile, harness, info, stacks)
-    if paths is None:
-        return Built(Agent(runtime, store, mixture), mixture, about)
-    hands = HomeHands(paths, store, profile, runtime, style_of(chat_format.family), approvals=approvals)
-    personal = _personal(store, paths.adapters, mixture)
-    return Built(Agent(runtime, store, mixture, personal=personal, hands=hands), mixture, about, hands)
+    personal = None if adapters is None else _personal(store, adapters, mixture)
+    hands = None if tools is None else HomeHands(tools, profile, runtime, style_of(chat_format.family))
+    return Built(Agent(runtime, store, mixture, personal=personal, hands=hands), mixture, about)
 
 
 def _personal(store: Store, folder: Path, mixture: Mixture) -> CatalogueAdapters:

@@ -1,11 +1,14 @@
-"""All a face may do with permissions: what waits for an answer, what was answered for good, a conversation's mode."""
+"""All a face may do with tools and permissions. Needs no model."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
 from engine.harness.approvals import Answer, Approval
 from engine.harness.permissions import Mode
+from engine.harness.saved_tools import KeptTool
+from engine.harness.tools.values import ToolResult, ToolSpec
 from engine.store.permits import Permit
+from engine.store.tools import ToolVersion
 
 
 class ToolShelf(Protocol):
@@ -31,4 +34,42 @@ class ToolShelf(Protocol):
 
     def forget_permit(self, permission_id: int) -> None:
         """It is asked again from now on."""
+        ...
+
+    def tools(self) -> Sequence[ToolSpec]:
+        """Those there are beside the saved ones, whether they are switched on or not."""
+        ...
+
+    def saved_tools(self) -> Sequence[KeptTool]:
+        """Those that a model or a person wrote, as they stand now, by name."""
+        ...
+
+    def saved_tool(self, name: str) -> KeptTool:
+        """Raises: UnknownName."""
+        ...
+
+    def tool_versions(self, name: str) -> Sequence[ToolVersion]:
+        """The newest first. Raises: UnknownName where there never was one."""
+        ...
+
+    def save_tool(self, name: str, source: str, example: str) -> KeptTool:
+        """The next version, written by the user, once its example has passed; it still waits to be approved.
+
+        Raises: UsageProblem, which says why it is no tool; RuntimeFailed without a sandbox.
+        """
+        ...
+
+    def approve_tool(self, name: str, version: int, approved_hash: str) -> None:
+        """Offer it as it was shown. Raises: UnknownName; UsageProblem where it has changed meanwhile."""
+        ...
+
+    def remove_tool(self, name: str) -> None:
+        """Raises: UnknownName."""
+        ...
+
+    def run_tool(self, name: str, arguments: str) -> ToolResult:
+        """The user runs it themselves, approved or not, in the sandbox and without other tools; `arguments` are JSON.
+
+        Raises: UnknownName, UsageProblem.
+        """
         ...

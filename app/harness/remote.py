@@ -6,7 +6,10 @@ from typing import Any, cast
 from app.host.connection import HostConnection
 from engine.harness.approvals import Answer, Approval
 from engine.harness.permissions import Mode
+from engine.harness.saved_tools import KeptTool
+from engine.harness.tools.values import ToolResult, ToolSpec
 from engine.store.permits import Permit
+from engine.store.tools import ToolVersion
 
 
 class RemoteTools:
@@ -32,6 +35,30 @@ class RemoteTools:
 
     def forget_permit(self, permission_id: int) -> None:
         self._call("forget_permit", permission_id=permission_id)
+
+    def tools(self) -> Sequence[ToolSpec]:
+        return cast(Sequence[ToolSpec], self._call("tools"))
+
+    def saved_tools(self) -> Sequence[KeptTool]:
+        return cast(Sequence[KeptTool], self._call("saved_tools"))
+
+    def saved_tool(self, name: str) -> KeptTool:
+        return cast(KeptTool, self._call("saved_tool", name=name))
+
+    def tool_versions(self, name: str) -> Sequence[ToolVersion]:
+        return cast(Sequence[ToolVersion], self._call("tool_versions", name=name))
+
+    def save_tool(self, name: str, source: str, example: str) -> KeptTool:
+        return cast(KeptTool, self._call("save_tool", name=name, source=source, example=example))
+
+    def approve_tool(self, name: str, version: int, approved_hash: str) -> None:
+        self._call("approve_tool", name=name, version=version, approved_hash=approved_hash)
+
+    def remove_tool(self, name: str) -> None:
+        self._call("remove_tool", name=name)
+
+    def run_tool(self, name: str, arguments: str) -> ToolResult:
+        return cast(ToolResult, self._call("run_tool", name=name, arguments=arguments))
 
     def _call(self, name: str, /, **arguments: Any) -> Any:
         return self._connection.call(name, **arguments)

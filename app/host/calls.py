@@ -74,6 +74,14 @@ TOOL_NAMES: Final = (
     "set_mode",
     "permits",
     "forget_permit",
+    "tools",
+    "saved_tools",
+    "saved_tool",
+    "tool_versions",
+    "save_tool",
+    "approve_tool",
+    "remove_tool",
+    "run_tool",
 )
 """Those of the shelf of tools."""
 _HOLDERS: Final[Mapping[type, tuple[str, ...]]] = {

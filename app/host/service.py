@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 from app.adapters.shelf import StoreShelf
 from app.bases import find_base
+from app.harness.home_tools import HomeTools
 from app.harness.tool_shelf import StoredTools
 from app.host.feed import Feed
 from app.host.queue import Job, WorkQueue
@@ -24,11 +25,9 @@ from engine.adapters.catalogue import Catalogue
 from engine.agent import Agent, Steps
 from engine.errors import AgentError
 from engine.events import TurnClosed
-from engine.harness.approvals import Approvals
 from engine.runtime.child import ChildRuntime
 from engine.runtime.protocol import Stop
 from engine.store import Store
-from engine.store.permits import PermitStore
 from engine.values import About
 
 T = TypeVar("T")
@@ -56,8 +55,8 @@ class Service(StoreLibrary):
         self.paths = paths
         self.store = store
         self.shelf = StoreShelf(Catalogue(store.database), paths.adapters)
-        self._approvals = Approvals()
-        self.tools = StoredTools(PermitStore(store.database), self._approvals)
+        self._home_tools = HomeTools(paths, store.database)
+        self.tools = StoredTools(self._home_tools)
         self.settings = settings
         self.queue = WorkQueue()
         self.feed = Feed()
@@ -117,11 +116,9 @@ class Service(StoreLibrary):
                 return old
             try:
                 self._loaded = self._load(name)
-                _close(old)
             except AgentError:
                 # The runtime may hold half of the other base: the old one is loaded anew when it is next needed.
                 self._loaded, self._wanted = None, old.profile_name if old else self._wanted
-                _close(old)
                 raise
             self._wanted = name
             return self._loaded
@@ -164,7 +161,7 @@ class Service(StoreLibrary):
         self._stop_idle.set()
         self.queue.stop_all()
         self.queue.wait(_PATIENCE_S)
-        _close(self._loaded)
+        self._home_tools.close()
         self.runtime.close()  # a base that is still being loaded takes no notice of a stop
         self.queue.wait()
 
@@ -181,11 +178,7 @@ class Service(StoreLibrary):
         profile = load_chosen_profile(self.paths, name)
         base = find_base(profile, self.paths)
         plan = load_plan(profile, base, self.settings)
-        return Loaded(
-            name, build_agent(self.runtime, self.store, profile, plan, paths=self.paths, approvals=self._approvals)
+        built = build_agent(
+            self.runtime, self.store, profile, plan, adapters=self.paths.adapters, tools=self._home_tools
         )
-
-
-def _close(loaded: Loaded | None) -> None:
-    if loaded is not None:
-        loaded.built.close()
+        return Loaded(name, built)

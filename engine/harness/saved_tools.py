@@ -125,7 +125,7 @@ class SavedToolbox(EntryToolbox):
         others = invocation.others.specs if invocation.others is not None else ()
         budget = self._budget_of(invocation.conversation_id) or CallBudget(self._limits.calls)
         result = run_saved(tool, arguments, Outside(others, answer, budget, invocation.stop), self._limits)
-        return ToolResult(_said(result), is_error=result.ending != "finished", is_tainted=is_tainted)
+        return ToolResult(said(result), is_error=result.ending != "finished", is_tainted=is_tainted)
 
     def _approved(self, name: str) -> SavedTool:
         """Raises: UsageProblem where it is not approved as it stands."""
@@ -154,7 +154,7 @@ class SavedToolbox(EntryToolbox):
         return kept
 
 
-def _said(result: BlockResult) -> str:
+def said(result: BlockResult) -> str:
     """What it returned alone, where it printed nothing: another tool may go on with it."""
     is_plain = result.ending == "finished" and not result.output and result.value is not None
     return result.value or "" if is_plain else as_text(result)

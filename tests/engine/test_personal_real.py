@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from app.paths import Paths
 from app.wiring import build_agent
 from engine.adapters.catalogue import Catalogue
 from engine.adapters.importing import import_adapter
@@ -82,9 +81,8 @@ def seated(base: Path, folder: Path) -> Iterator[Table]:
     try:
         with Store.open(folder / "macaron.db") as store:
             plan = LoadPlan(str(base), context_tokens=2048, pool_tokens=8192, threads=1)
-            built = build_agent(runtime, store, profile, plan, paths=Paths(folder))
-            yield Table(built.agent, store, runtime, Catalogue(store.database), base, folder / "adapters")
-            built.close()
+            agent = build_agent(runtime, store, profile, plan, adapters=folder / "adapters").agent
+            yield Table(agent, store, runtime, Catalogue(store.database), base, folder / "adapters")
     finally:
         runtime.close()
 

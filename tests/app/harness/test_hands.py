@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from app.harness.hands import HomeHands
+from app.harness.home_tools import HomeTools
 from app.opening import open_store
 from app.paths import Paths, make_home
 from engine.asides import Aside
@@ -33,6 +34,11 @@ def count_words(text: str) -> int:
 
 save_tool(count_words, "assert count_words('a b c') == 3")
 '''
+
+
+def saving(name: str, value: str, example: str) -> str:
+    """A block that saves a function without arguments."""
+    return f'def {name}() -> int:\n    """Give it."""\n    return {value}\n\nsave_tool({name}, "assert {example}")\n'
 
 
 @pytest.fixture
@@ -61,17 +67,15 @@ class Home:
         self.store: Store = self.opening.__enter__()
         profile = make_profile(context_tokens=1 << 20)
         self.talk = Talk(self.store, profile)
-        self.hands = HomeHands(
-            self.paths, self.store, profile, self.talk.runtime, "json", now=lambda: NOW, zone=ZoneInfo("UTC")
-        )
-        self.talk.restart(hands=self.hands)
+        self.tools = HomeTools(self.paths, self.store.database, now=lambda: NOW, zone=ZoneInfo("UTC"))
+        self.talk.restart(hands=HomeHands(self.tools, profile, self.talk.runtime, "json"))
 
     def restart(self) -> None:
         self.close()
         self._open()
 
     def close(self) -> None:
-        self.hands.close()
+        self.tools.close()
         self.opening.__exit__(None, None, None)
 
     def say(self, *answers: str, approve: str = "once", text: str = "Do it.") -> TurnClosed:
@@ -84,7 +88,7 @@ class Home:
                 continue
             self.talk.events.append(step)
             if isinstance(step, ApprovalAsked):
-                self.hands.approvals.answer(step.approval_id, approve)  # type: ignore[arg-type]
+                self.tools.approvals.answer(step.approval_id, approve)  # type: ignore[arg-type]
         closed = self.talk.events[-1]
         assert isinstance(closed, TurnClosed)
         self.talk.conversation_id = closed.conversation_id
@@ -133,8 +137,8 @@ def test_a_tool_that_was_saved_is_promoted_by_a_person_and_used_in_a_new_convers
 @needs_sandbox
 def test_promotion_is_asked_for_each_time_whatever_was_permitted(home: Home) -> None:
     home.say(call_text("python", code=SAVE), "Saved.")
-    home.hands.remember(Rule("promote_tool", "*", True))
-    home.hands.permits.set_mode(home.talk.conversation_id or "", "auto")
+    home.tools.permits.remember(Rule("promote_tool", "*", True))
+    home.tools.permits.set_mode(home.talk.conversation_id or "", "auto")
     home.say(call_text("promote_tool", name="count_words"), "No.", approve="reject")
     assert len(home.asked()) == 1
     assert not any("count_words" in text for text in (home.talk.runtime.last_prompt().split("</tools>")[0],))
@@ -142,14 +146,15 @@ def test_promotion_is_asked_for_each_time_whatever_was_permitted(home: Home) -> 
 
 @needs_sandbox
 def test_a_promoted_tool_waits_again_once_what_it_calls_has_changed(home: Home) -> None:
-    first = 'def one() -> int:\n    """Give one."""\n    return 1\n\nsave_tool(one, "assert one() == 1")\n'
-    second = 'def two() -> int:\n    """Give two."""\n    return int(tools.one()) + 1\n\nsave_tool(two, "assert two() == 2")\n'
+    first = saving("one", "1", "one() == 1")
+    second = saving("two", "int(tools.one()) + 1", "two() == 2")
     home.say(call_text("python", code=first), call_text("promote_tool", name="one"), "Kept.")
     home.say(call_text("python", code=second), "Saved.")
     home.say(call_text("promote_tool", name="two"), "Kept.")
     home.say(call_text("two"), "Two.")
     assert [(event.tool, event.state) for event in home.results()][-1] == ("two", "done")
-    home.hands.saved.add("one", 'def one() -> int:\n    """Give one."""\n    return 2\n', "assert one() == 2", "user")
+    changed = 'def one() -> int:\n    """Give one."""\n    return 2\n'
+    home.tools.saved.add("one", changed, "assert one() == 2", "user")
     home.say(call_text("two"), "It is gone.", "Really.")
     assert [event for event in home.results() if event.state == "done"] == []
 

@@ -1,0 +1,182 @@
+"""The tools of a home, under the configuration in force: what each works on, and what a person has permitted.
+
+Needs no model and no profile. Programs run behind some of them, so close it.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from app.harness.loading import HarnessFiles
+from app.jobs.zones import local_zone_name
+from app.paths import Paths
+from engine.errors import UsageProblem
+from engine.harness.approvals import Approvals
+from engine.harness.builtin.dates.toolbox import DateToolbox
+from engine.harness.builtin.dates.transfer import CalendarFileToolbox
+from engine.harness.builtin.files.grants import Grant
+from engine.harness.builtin.files.toolbox import FileToolbox
+from engine.harness.builtin.notes import NoteToolbox
+from engine.harness.builtin.web.toolboxes import FetchToolbox, SearchToolbox
+from engine.harness.config import HarnessConfig, Harnessed, SecretName
+from engine.harness.mcp import McpToolbox
+from engine.harness.mcp.approvals import ApprovalStore
+from engine.harness.mcp.entries import entries_of
+from engine.harness.permissions import Circumstances, Rule
+from engine.harness.repl.toolbox import ReplToolbox
+from engine.harness.repl.values import Limits, SavedTool
+from engine.harness.sandbox import working_sandbox
+from engine.harness.saved_tools import SavedToolbox
+from engine.harness.tools.values import Invocation, Toolbox, ToolResult, ToolSpec
+from engine.jobs.times import zone_named
+from engine.store.database import Database
+from engine.store.dates import DateStore
+from engine.store.notes import NoteStore
+from engine.store.permits import PermitStore
+from engine.store.tools import ToolStore
+
+_MIB: Final = 1 << 20
+APPROVALS_FILE: Final = "mcp-approvals.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Toolboxes:
+    """Made from a part of the configuration; made anew when that changes."""
+
+    made_of: tuple[object, ...]
+    repl: ReplToolbox
+    mcp: McpToolbox
+    all: tuple[Toolbox, ...]
+
+    def specs(self) -> Sequence[ToolSpec]:
+        """Of those that were not saved here."""
+        return [spec for toolbox in self.all if not isinstance(toolbox, SavedToolbox) for spec in toolbox.specs()]
+
+    def close(self) -> None:
+        self.repl.close()
+        self.mcp.close()
+
+
+class HomeTools:
+    """Thread-safe."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        database: Database,
+        *,
+        approvals: Approvals | None = None,
+        environment: Mapping[str, str] | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+        zone: ZoneInfo | None = None,
+    ) -> None:
+        self.approvals = approvals or Approvals()
+        self.permits = PermitStore(database)
+        self.saved = ToolStore(database)
+        self._paths = paths
+        self._files = HarnessFiles(paths.home)
+        self._environment = dict(os.environ if environment is None else environment)
+        self._dates, self._notes = DateStore(database), NoteStore(database)
+        self._zone, self._now = zone or zone_named(local_zone_name()), now
+        self._lock = threading.Lock()
+        self._made: Toolboxes | None = None
+
+    def close(self) -> None:
+        with self._lock:
+            made, self._made = self._made, None
+        if made is not None:
+            made.close()
+
+    def harnessed(self) -> Harnessed:
+        """The configuration in force now. Raises: UsageProblem for a harness.toml that is wrong."""
+        return self._files.current()
+
+    def toolboxes(self, config: HarnessConfig) -> Toolboxes:
+        """Those there are; what runs behind others that are no more is ended."""
+        made_of = (config.folders, config.web, config.sandbox, config.budgets, dict(config.mcp_servers))
+        with self._lock:
+            if self._made is None or self._made.made_of != made_of:
+                old, self._made = self._made, None
+                if old is not None:
+                    old.close()
+                self._made = self._make(config, made_of)
+            return self._made
+
+    def circumstances(self, conversation_id: str, config: HarnessConfig, *, is_tainted: bool) -> Circumstances:
+        """Rules of the configuration stand beside what a person answered; what forbids counts in either."""
+        rules = [permit.rule for permit in self.permits.permits()]
+        rules += [
+            Rule(one.tool, one.pattern, one.decision == "allow") for one in config.permissions if one.decision != "ask"
+        ]
+        mode, has_sandbox = self.permits.mode(conversation_id), working_sandbox() is not None
+        return Circumstances(mode, tuple(rules), is_tainted, has_sandbox)
+
+    def _make(self, config: HarnessConfig, made_of: tuple[object, ...]) -> Toolboxes:
+        grants = [Grant(Path(one.path).expanduser(), one.access) for one in config.folders]
+        files = FileToolbox(grants, self._paths.home / "undo", [self._paths.home])
+        limits = _limits(config)
+        repl = ReplToolbox(_specs_of_others, _call_of_another, self._propose, limits=limits)
+        mcp = self._servers(config)
+        rest = (
+            repl,
+            files,
+            DateToolbox(self._dates, self._zone, self._now),
+            CalendarFileToolbox(self._dates, self._zone, files),
+            NoteToolbox(self._notes),
+            SearchToolbox(config.web.search),
+            FetchToolbox(config.web.fetch),
+            mcp,
+        )
+        saved = SavedToolbox(
+            self.saved, lambda: [spec for toolbox in rest for spec in toolbox.specs()], limits, repl.budget_of
+        )
+        return Toolboxes(made_of, repl, mcp, (*rest, saved))
+
+    def _servers(self, config: HarnessConfig) -> McpToolbox:
+        entries, _ = entries_of(config.mcp_servers)
+        return McpToolbox(
+            entries,
+            ApprovalStore(self._paths.home / APPROVALS_FILE),
+            folder=self._paths.home / "mcp",
+            environment=self._environment,
+            secret_of=self._secret,
+        )
+
+    def _secret(self, name: SecretName) -> str:
+        raise UsageProblem(f"The secret {name} is not set.", "Set it in the environment of the host.")
+
+    def _propose(self, invocation: Invocation, tool: SavedTool, is_tainted: bool) -> None:
+        """A saved function waits for a person to approve it."""
+        self.saved.add(
+            tool.name,
+            tool.source,
+            tool.example,
+            "model",
+            conversation_id=invocation.conversation_id,
+            is_tainted=is_tainted,
+        )
+
+
+def _specs_of_others(invocation: Invocation) -> Sequence[ToolSpec]:
+    return () if invocation.others is None else invocation.others.specs
+
+
+def _call_of_another(invocation: Invocation) -> ToolResult:
+    if invocation.others is None:
+        return ToolResult("No other tools can be called from here.", is_error=True, is_tainted=False)
+    return invocation.others.call(invocation.call)
+
+
+def _limits(config: HarnessConfig) -> Limits:
+    return Limits(
+        wall_s=config.budgets.tool_seconds,
+        cpu_s=10 * config.sandbox.cpu_seconds,
+        memory_bytes=config.sandbox.memory_mib * _MIB,
+        threads=config.sandbox.processes,
+        calls=config.budgets.block_tool_calls,
+    )
