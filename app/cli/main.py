@@ -19,6 +19,7 @@ from app.cli.serving import key, serve, web
 from app.cli.signals import signals
 from app.cli.talk import ask, chat
 from app.cli.teaching import teach
+from app.cli.tools import tools
 from app.cli.training import train
 from app.output import OutputFailed, print_error, write_utf8
 from engine.errors import AgentError
@@ -33,7 +34,7 @@ def cli() -> None:
     """A personal agent on your own computer: one local model, several experts, nothing leaves the machine."""
 
 
-_TALK: Final = (ask, chat, web, serve, key)
+_TALK: Final = (ask, chat, web, serve, key, tools)
 _LEARNING: Final = (models, adapters, train, evaluate, teach, signals)
 _CARE: Final = (history, jobs, doctor, backup, restore, verify)
 for _verb in (*_TALK, *_LEARNING, *_CARE):
