@@ -5,7 +5,7 @@ model wrote leaves a trace of its own. Knows neither routes nor how views are op
 """
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from engine.acting import Acting
@@ -13,7 +13,9 @@ from engine.asides import Aside
 from engine.errors import ContextOverflow, ScoringStopped
 from engine.events import TurnEvent
 from engine.harness.prompt import Prompt, PromptState, after_calls, build, head
-from engine.harness.tool_calls import CallParser, ToolCall, parser_for, style_of
+from engine.harness.schema_nodes import SchemaProblem
+from engine.harness.tool_calls import CallParser, Tool, ToolCall, call_grammar, parser_for, style_of
+from engine.harness.tool_calls.calls import CALL_OPEN
 from engine.mixture import Mixture
 from engine.running_turn import RunningTurn
 from engine.runtime.protocol import Finished, Prefilled, Request, Runtime, Stop, Token, Tokens
@@ -23,6 +25,7 @@ _LONG_MESSAGE_TOKENS: Final = 256
 """From this length on, regenerating an answer should not have to read the message again."""
 _LEAST_ANSWER: Final = 64
 """Tokens that must be left for what an expert says to results."""
+_MOST_CALLS_AT_ONCE: Final = 8
 _CUT: Final = "\n[The rest of this result does not fit here.]"
 
 Steps = Generator[TurnEvent | Aside[Any], None, None]
@@ -37,6 +40,8 @@ class _Round:
     parser: CallParser | None
     calls: list[ToolCall]
     sampled: list[int]
+    texts: list[str] = field(default_factory=list)
+    """Of the tokens sampled."""
     reason: str = ""
 
     @property
@@ -58,6 +63,8 @@ class Answering:
         self._views = views
         self._new_seed = new_seed
         self._style = style_of(mixture.harness.chat_format.family)
+        self._grammars: dict[str, str | None] = {}
+        """Of the calls of each expert."""
 
     def answer(
         self, turn: RunningTurn, expert: str, view: OpenView, prompt: Prompt, acting: Acting, stop: Stop
@@ -148,17 +155,12 @@ class Answering:
         )
         if turn.usage.prompt_tokens:  # of the round before; what the view holds is what the last one read and wrote
             turn.usage_other += turn.usage
-        for piece in self._runtime.generate([request], stop):
-            match piece:
-                case Prefilled():
-                    yield turn.reading("answer", piece)
-                case Token(token=token, text=text):
-                    turn.completion.append(token)
-                    one.sampled.append(token)
-                    yield from self._told(turn, one, text)
-                case Finished(reason=reason, usage=usage, text=text):
-                    one.reason, turn.usage = reason, usage
-                    yield from self._told(turn, one, text)
+        grammar = self._grammar(expert, tools) if tools else None
+        yield from self._complete(turn, one, request, stop, breaks_off=grammar is not None)
+        if grammar is not None and not one.reason:
+            held = self._held_to_a_call(one, request, grammar)
+            if held is not None:
+                yield from self._complete(turn, one, held, stop)
         if one.parser is not None:
             for parsed in one.parser.finish():
                 yield from self._parsed(turn, one, parsed)
@@ -168,6 +170,55 @@ class Answering:
                     turn.record.turn_id, "answer", expert, one.tokens, tuple(one.sampled), sampling.seed
                 )
             )
+
+    def _complete(
+        self, turn: RunningTurn, one: _Round, request: Request, stop: Stop, *, breaks_off: bool = False
+    ) -> Generator[TurnEvent, None, None]:
+        """To its end; or, with `breaks_off`, to the opening of a call, and then the round has no reason yet."""
+        before = len(one.sampled)
+        pieces = self._runtime.generate([request], stop)
+        try:
+            for piece in pieces:
+                match piece:
+                    case Prefilled():
+                        yield turn.reading("answer", piece)
+                    case Token(token=token, text=text):
+                        turn.completion.append(token)
+                        one.sampled.append(token)
+                        one.texts.append(text)
+                        yield from self._told(turn, one, text)
+                        if breaks_off and _opens_a_call(one):
+                            return
+                    case Finished(reason=reason, usage=usage, text=text):
+                        one.reason = reason
+                        turn.usage = replace(usage, completion_tokens=usage.completion_tokens + before)
+                        yield from self._told(turn, one, text)
+        finally:
+            if isinstance(pieces, Generator):  # what is not read to its end is stopped
+                pieces.close()
+
+    def _held_to_a_call(self, one: _Round, request: Request, grammar: str) -> Request | None:
+        """What goes on from there and can only be a call; what goes on freely where that cannot be enforced."""
+        rest = replace(request, tokens=(*one.tokens, *one.sampled), max_tokens=request.max_tokens - len(one.sampled))
+        if rest.max_tokens < 1:
+            one.reason = "length"
+            return None
+        ends = {"".join(one.texts[-count:]): count for count in range(1, len(CALL_OPEN) + 1)}
+        begun = ends.get(CALL_OPEN) or ends.get(f"{CALL_OPEN}\n")
+        if begun is None:  # a token holds more than the mark
+            return rest
+        return replace(rest, said=tuple(one.sampled[-begun:]), grammar=grammar)
+
+    def _grammar(self, expert: str, tools: Sequence[Tool]) -> str | None:
+        """Of calls of these tools; None where a schema of theirs cannot be enforced."""
+        if self._style == "bare":  # its calls have no mark, and an answer may look like one
+            return None
+        if expert not in self._grammars:
+            try:
+                self._grammars[expert] = call_grammar(tools, self._style, _MOST_CALLS_AT_ONCE)
+            except SchemaProblem:
+                self._grammars[expert] = None
+        return self._grammars[expert]
 
     def _told(self, turn: RunningTurn, one: _Round, text: str) -> Generator[TurnEvent, None, None]:
         if one.parser is None:
@@ -205,3 +256,9 @@ def _before_long_message(tokens: Tokens, boundaries: Sequence[int]) -> tuple[int
     """The last position before the answer, when the new message is long."""
     start = boundaries[-1] if boundaries else 0
     return (len(tokens) - 1,) if len(tokens) - start > _LONG_MESSAGE_TOKENS else ()
+
+
+def _opens_a_call(one: _Round) -> bool:
+    """Whether the last token closes the mark of a call."""
+    ends_with_mark = "".join(one.texts[-len(CALL_OPEN) :]).rstrip().endswith(CALL_OPEN)
+    return ends_with_mark and one.parser is not None and one.parser.has_begun

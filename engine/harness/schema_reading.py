@@ -306,6 +306,8 @@ class _Reader:
 
     def _bounds(self, schema: Mapping[str, Any], low: str, high: str, place: str) -> tuple[int, int | None]:
         least, most = schema.get(low, 0), schema.get(high)
+        if not self._strict and type(most) is int and most > MOST_REPEATED:
+            most = None  # more than a grammar can count; whoever takes the value looks at it anyway
         for name, value in ((low, least), (high, 0 if most is None else most)):
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_REPEATED:
                 raise SchemaProblem(f"{place}: {name} must be from 0 to {MOST_REPEATED}.", "Choose another bound.")

@@ -90,6 +90,22 @@ def test_what_the_view_holds_is_what_was_read_and_written(talk):
     assert last[: len(two.prompt) + len(two.completion)] == (*two.prompt, *two.completion)
 
 
+def test_a_call_that_has_begun_is_held_to_the_form_of_a_call(talk):
+    talk.runtime.will_say("Well. " + call_text("add", a=2, b=3), "It is 5.")
+    talk.say("What is 2 + 3?", "L1")
+    free, held, _ = talk.runtime.answers
+    assert (free.grammar, talk.runtime.decode(held.said)) == (None, "<tool_call>")
+    assert held.tokens[: len(free.tokens)] == free.tokens
+    assert talk.runtime.decode(held.tokens[len(free.tokens) :]) == "Well. <tool_call>"
+    assert "add" in held.grammar and "write" in held.grammar
+
+
+def test_what_only_looks_like_a_call_is_written_freely(talk):
+    talk.runtime.will_say("Write `<tool_call>` to call.")
+    assert talk.say("How?", "L1").text == "Write `<tool_call>` to call."
+    assert [request.grammar for request in talk.runtime.answers] == [None]
+
+
 def test_calls_and_their_results_are_kept_with_the_turn(talk):
     talk.runtime.will_say(call_text("add", a=2, b=3), "It is 5.")
     (call,) = talk.turn(talk.say("What is 2 + 3?", "L1")).calls

@@ -6,7 +6,7 @@ that does not begin with what its view already read is seen in the figures. Know
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.errors import AgentError, ContextOverflow, RuntimeFailed, ScoringStopped
@@ -64,6 +64,7 @@ class ScriptedRuntime:
 
     def __post_init__(self) -> None:
         self._sayings: deque[_Saying] = deque()
+        self._broken_off: _Saying | None = None
         self._score_error: AgentError | None = None
         self._preferred: str | None = None
         self._views: dict[tuple[str, AdapterStack], Tokens] = {}
@@ -150,7 +151,8 @@ class ScriptedRuntime:
         total = len(request.tokens)
         if total >= self.context_tokens:
             raise ContextOverflow(f"The prompt has {total} tokens.", "Shorten it.")
-        saying = self._next_saying()
+        saying = self._broken_off if request.said and self._broken_off else self._next_saying()
+        self._broken_off = None
         reused = self._reused(request.tokens, request.cache_key, request.adapters)
         done = reused
         while done < total and not stop.is_set():
@@ -163,7 +165,10 @@ class ScriptedRuntime:
                 if stop.is_set():
                     break
                 said.append(token)
+                # Whoever leaves here may ask for the rest.
+                self._broken_off = replace(saying, text=saying.text[len(said) :])
                 yield Token(index, token, "" if token == END else self.decode([token]))
+                self._broken_off = None
             else:
                 reason = "length" if len(said) == request.max_tokens and said[-1] != END else saying.reason
         if saying.error is not None and reason != "stopped":

@@ -37,6 +37,11 @@ class CallParser(Protocol):
         """What had the look of calls and stayed text, so far."""
         ...
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether what came last opened a call that is meant to be one."""
+        ...
+
     def feed(self, text: str) -> Iterator[Parsed]:
         """What is certain after these next characters: text that is no call, and whole calls."""
         ...
@@ -80,6 +85,10 @@ class _AnswerParser:
         self._waiting_text: list[str] = []
         self._thought_end = ""
         self._out: list[Parsed] = []
+
+    @property
+    def has_begun(self) -> bool:
+        return self._candidate is not None and not self._is_uncertain
 
     def feed(self, text: str) -> Iterator[Parsed]:
         self._todo.extend(text)

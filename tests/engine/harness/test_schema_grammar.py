@@ -226,6 +226,14 @@ def test_what_cannot_be_kept_is_passed_over_where_that_is_wanted(schema):
     assert schema_grammar(schema, strict=False).startswith("root ::= ")
 
 
+def test_a_bound_beyond_what_a_grammar_counts_is_passed_over_where_that_is_allowed():
+    long = {"type": "object", "properties": {"text": {"type": "string", "maxLength": 20_000}}, "required": ["text"]}
+    free = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    assert schema_grammar(long, strict=False) == schema_grammar(free, strict=False)
+    with pytest.raises(SchemaProblem, match="maxLength"):
+        schema_grammar(long)
+
+
 @pytest.mark.parametrize(
     "schema",
     [
