@@ -80,6 +80,16 @@ class Handlers:
 
         return self._told(work).update()
 
+    def reply(self, event: gr.EventData, request: gr.Request) -> Update:
+        """Answer what a tool of the running turn waits for."""
+
+        def work() -> Shown:
+            approval_id, answer = payloads.reply_of(event._data)
+            self._tab(request).client.tools.reply(approval_id, answer)
+            return Shown()
+
+        return self._told(work).update()
+
     # Reading and management.
 
     def ready(self, event: gr.EventData, request: gr.Request) -> tuple[Any, ...]:

@@ -59,6 +59,7 @@ def build_page(
         _on(stream.knock, handlers.knock, [], trigger_mode="multiple")
         _on(composer.refuse, handlers.refuse, shown, trigger_mode="multiple")
         _on(transcript.again, handlers.again, shown, asked, trigger_mode="multiple")
+        _on(live.reply, handlers.reply, shown, trigger_mode="multiple")
         _on(transcript.ready, handlers.ready, [*shown, expert, profile])
         _on(transcript.ready, handlers.about, [about, profile])
         _on(transcript.rate, handlers.rate, shown, trigger_mode="multiple")

@@ -4,9 +4,10 @@ Pure: JSON in, values or `UsageProblem` out.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, cast, get_args
 
 from engine.errors import UsageProblem
+from engine.harness.approvals import Answer
 from engine.values import Attachment, Rating
 from ui.adapter_changes import CHANGES, Change
 
@@ -50,6 +51,15 @@ def message_of(data: object) -> Message:
 def turn_of(data: object) -> str:
     """The turn that a button belongs to. Raises: UsageProblem."""
     return _text(_object(data), "turn", 200)
+
+
+def reply_of(data: object) -> tuple[str, Answer]:
+    """(approval, answer) of what a tool waits for. Raises: UsageProblem."""
+    values = _object(data)
+    answer = _text(values, "answer", 20)
+    if answer not in get_args(Answer):
+        raise UsageProblem("The page sent an answer that there is not.", "Reload the page.")
+    return _text(values, "approval", 200), cast(Answer, answer)
 
 
 def conversation_of(data: object) -> str | None:

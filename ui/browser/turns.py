@@ -10,14 +10,24 @@ from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from engine.events import Notice, TextDelta, TurnClosed, TurnEvent, TurnOpened
+from engine.events import (
+    ApprovalAsked,
+    Notice,
+    TextDelta,
+    ToolCalled,
+    ToolReturned,
+    TurnClosed,
+    TurnEvent,
+    TurnOpened,
+)
 from engine.signals.values import CorrectionKind
-from engine.values import Rating, TurnRecord
+from engine.values import CallRecord, Rating, TurnRecord
 from ui import present
 from ui.browser.markdown import answer_html, line_html, plain_html
 from ui.signals import noted_mark
 from ui.strings import say
 from ui.thinking import Part, answer_text, split, word_count
+from ui.tool_lines import call_details, call_state, call_title, covered_line, question_lines
 
 MAX_EDITED_CHARACTERS: Final = 200_000
 """A longer message cannot be edited in the page; its text would be sent to every open of the conversation."""
@@ -45,6 +55,9 @@ class LiveTurn:
     said: str = ""
     status: present.Status = field(default_factory=lambda: present.Status(phase="opening"))
     notices: tuple[Notice, ...] = ()
+    calls: tuple[CallRecord, ...] = ()
+    asked: ApprovalAsked | None = None
+    """The question that the last call waits for."""
     closed: TurnClosed | None = None
 
 
@@ -57,8 +70,14 @@ def live_after(live: LiveTurn, event: TurnEvent) -> LiveTurn:
             return replace(live, said=live.said + text)
         case Notice(code=code) if code != "waiting":  # the status line tells of that
             return replace(live, notices=(*live.notices, event))
+        case ToolCalled(call=call, tool=tool, source=source, arguments=arguments):
+            return replace(live, calls=(*live.calls, CallRecord(call, tool, source, arguments, "running")))
+        case ApprovalAsked():
+            return replace(live, asked=event)
+        case ToolReturned():
+            return replace(live, asked=None, calls=tuple(_after_return(call, event) for call in live.calls))
         case TurnClosed(text=text):
-            return replace(live, said=text, closed=event)
+            return replace(live, said=text, closed=event, asked=None)
         case _:
             return live
 
@@ -70,7 +89,8 @@ def live_html(live: LiveTurn, language: str) -> str:
     end = ""
     if live.closed is not None:
         end = _end_part(live.closed, language)
-    return _user_part(live.user_text, live.attachments) + notes + said + end
+    asked = "" if live.asked is None else _question_part(live.asked, language)
+    return _user_part(live.user_text, live.attachments) + notes + _calls_part(live.calls, language) + asked + said + end
 
 
 def live_line(live: LiveTurn, pinned: str | None, seconds: float, language: str) -> str:
@@ -157,6 +177,7 @@ def _turn_html(
     line = " · ".join(part for part in (*parts, mark) if part)
     return (
         _user_part(turn.user_text, [attachment.name for attachment in turn.attachments])
+        + _calls_part(turn.calls, language)
         + _answer_part(turn.answer_text, language, is_complete=True)
         + _end_part(turn, language)
         + f'<footer class="{"last" if is_last else "earlier"}"><span class="status-line">{line_html(line)}</span>'
@@ -168,6 +189,41 @@ def _turn_html(
 def _user_part(text: str, attachments: Sequence[str]) -> str:
     files = "".join(f'<span class="file">{line_html(name)}</span>' for name in attachments)
     return f'<div class="you"><div class="text">{plain_html(text)}</div>{files}</div>'
+
+
+def _after_return(call: CallRecord, event: ToolReturned) -> CallRecord:
+    if call.position != event.call:
+        return call
+    return replace(call, state=event.state, result=event.text, seconds=event.seconds)
+
+
+def _calls_part(calls: Sequence[CallRecord], language: str) -> str:
+    """Each call as one line that opens to all that was given and came back."""
+    parts = []
+    for call in calls:
+        title = call_title(call.tool, call.arguments, call.source, language)
+        state = call_state(call.state, call.seconds, language)
+        details = plain_html(call_details(call.arguments, call.result))
+        parts.append(
+            f'<details class="tool"><summary>{line_html(f"{title} · {state}")}</summary><pre>{details}</pre></details>'
+        )
+    return f'<div class="calls">{"".join(parts)}</div>' if parts else ""
+
+
+def _question_part(asked: ApprovalAsked, language: str) -> str:
+    """What a call would do, exactly, and four buttons that answer."""
+    question, detail = question_lines(asked, language)
+    buttons = "".join(
+        f'<button type="button" class="{look}" data-action="reply" data-approval="{html.escape(asked.approval_id)}" '
+        f'data-answer="{answer}">{html.escape(say(f"approval.{answer}", language))}</button>'
+        for answer, look in (("once", "plain"), ("always", "quiet"), ("reject", "plain"), ("never", "quiet"))
+    )
+    lines = "".join(f"<p>{plain_html(line)}</p>" for line in question.split("\n"))
+    covers = f'<p class="small">{line_html(covered_line(asked, language))}</p>'
+    return (
+        f'<div class="question" role="alertdialog" aria-label="{html.escape(question)}">{lines}'
+        f"<pre>{plain_html(detail)}</pre>{covers}<p>{buttons}</p></div>"
+    )
 
 
 def _answer_part(text: str, language: str, *, is_complete: bool) -> str:

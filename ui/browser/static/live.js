@@ -25,4 +25,11 @@ follow((value) => {
   tell("running", {running: Boolean(value.running), refused: Boolean(value.refused)});
   toEnd();
 });
+element.addEventListener("click", (event) => {
+  const button = event.target.closest('[data-action="reply"]');
+  if (!button || button.disabled) return;
+  const {approval, answer} = button.dataset;
+  button.closest(".question").querySelectorAll("button").forEach((one) => { one.disabled = true; });
+  trigger("reply", {approval, answer});
+});
 hear("sent", () => { isAtEnd = true; toEnd(); });
