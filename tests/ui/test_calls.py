@@ -94,3 +94,21 @@ async def test_what_a_call_is_given_can_do_nothing_on_the_screen() -> None:
         gate.open()
         await wait_until_ready(pilot)
         assert chat_of(pilot).is_running
+
+
+async def test_the_mode_of_a_conversation_is_set_and_told() -> None:
+    client = ScriptedClient(stored={"c": [turn("x1", "c", "Hi.", answer_text="Hello.")]})
+    async with run(ChatApp(client, conversation_id="c")) as pilot:
+        await send(pilot, "/mode plan")
+        await wait_for_text(pilot, "Tools read, and change nothing.")
+        assert (client.last("set_mode").text, client.last("set_mode").conversation_id) == ("plan", "c")
+        await send(pilot, "/mode anything")
+        await wait_for_text(pilot, "Now: ask")
+
+
+async def test_without_a_conversation_there_is_no_mode() -> None:
+    client = ScriptedClient()
+    async with run(ChatApp(client)) as pilot:
+        await send(pilot, "/mode auto")
+        await pilot.pause(0.2)
+        assert "set_mode" not in client.names()

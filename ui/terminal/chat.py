@@ -6,12 +6,13 @@ Holds no state of truth: what it shows comes from events and from what the clien
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import ClassVar, Final, cast, get_args
 
 from textual import work
 from textual.binding import BindingType
 
 from engine.errors import AgentError
+from engine.harness.permissions import Mode
 from engine.values import Rating
 from ui.attaching import attach
 from ui.client import Client
@@ -65,6 +66,7 @@ class ChatScreen(TeachingScreen):
             "teach": self.action_teach,
             "profile": self.action_profile,
             "theme": self.action_theme,
+            "mode": self.action_mode,
         }
 
     async def on_mount(self) -> None:
@@ -156,6 +158,23 @@ class ChatScreen(TeachingScreen):
         self._transcript.toggle_details(self.selected)
 
     # Actions on the conversation.
+
+    @work(exclusive=True, group="mode")
+    async def action_mode(self, name: str = "") -> None:
+        """What tools may do in this conversation without asking; without `name`, say what they may now."""
+        if self.conversation_id is None:
+            self.say_briefly("nothing.conversation")
+            return
+        conversation_id, mode, tools = self.conversation_id, name.lower(), self._client.tools
+        try:
+            if mode not in get_args(Mode):
+                self.say_briefly("mode.usage", mode=await apart(partial(tools.mode, conversation_id)))
+                return
+            await apart(partial(tools.set_mode, conversation_id, cast(Mode, mode)))
+        except AgentError as error:
+            await self.show_error(error)
+            return
+        await self.note(f"mode.{mode}")
 
     def action_rename(self, title: str = "") -> None:
         if self.conversation_id is None:

@@ -51,6 +51,7 @@ COMMANDS = (
     Command("/copy", "copy"),
     Command("/profile", "profile", "name"),
     Command("/adapters", "adapters"),
+    Command("/mode", "mode", "ask | plan | auto"),
     Command("/theme", "theme", "dark | light"),
     Command("/help", "help"),
     Command("/quit", "quit"),
