@@ -1,7 +1,6 @@
 """The adapters that come with the starter: each is what its manifest says, made by the recipe and the data here."""
 
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,13 +8,10 @@ import pytest
 from engine.adapters.importing import import_adapter
 from engine.adapters.manifest import Manifest, from_json
 from engine.assets import asset_path
-from engine.mixture import Mixture
-from engine.router_model import route_scores
 from engine.routing.profile import Profile, load_profile
-from engine.routing.router import choose
 from engine.runtime.identity import adapter_ref, fingerprint
-from engine.runtime.protocol import NEVER
-from tests.bench.router_sides import mixture_of, open_engine
+from tests.bench.router_requests import Asked
+from tests.bench.router_sides import mixture_of, open_engine, route_all
 from tests.support.models import starter_base
 
 RECIPES = {"starter-chat": ("recipes/router.toml", "tasks/router.jsonl")}
@@ -84,22 +80,12 @@ def test_each_fits_the_base_and_holds_numbers_only(name: str, tmp_path: Path) ->
 
 
 @pytest.fixture(scope="module")
-def routed(profile: Profile) -> Iterator[dict[str, str]]:
+def routed(profile: Profile) -> dict[str, str]:
     """Where each clear request goes, asked as serving asks it."""
+    asked = [Asked(text, "", expert, text) for text, expert in CLEAR.items()]
     with open_engine(threads=2) as (runtime, info):
-        mixture: Mixture = mixture_of(profile, info, profile.expert("L0").adapter)
-        found = {}
-        for text in CLEAR:
-            scores = route_scores("", text, runtime, mixture, NEVER).scores
-            found[text] = choose(
-                scores=scores,
-                experts=profile.expert_ids,
-                default=profile.route.default,
-                margin_nats=profile.route.margin_nats,
-                pinned=None,
-                surface=False,
-            ).expert
-    yield found
+        answers = route_all(asked, runtime, mixture_of(profile, info, profile.expert("L0").adapter))
+    return {answer.asked.text: answer.routed for answer in answers}
 
 
 @pytest.mark.parametrize("text", CLEAR)
