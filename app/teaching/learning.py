@@ -12,6 +12,7 @@ from app.adapters.importing import list_imported
 from app.files import written
 from app.paths import Paths
 from app.teaching.folder import LessonFolder, StoredLesson
+from app.teaching.timing import Pace
 from app.training.supervising import ask_to_stop, supervise
 from app.training.trainer import OUR_TRAINER, TrainerProgram
 from engine.adapters.importing import import_adapter
@@ -27,7 +28,6 @@ from local_training.lessons.building import CONTRAST, MOST_EXAMPLES, LessonData
 from local_training.lessons.lesson_files import (
     EXAMPLES,
     HELD_OUT,
-    TRAINING_SHARE,
     Anchor,
     LessonRecipe,
     read_held_out,
@@ -102,23 +102,22 @@ def train(
     profile: Profile,
     base: Path,
     *,
-    minutes: float,
+    pace: Pace,
     seed: int,
-    seconds_per_step: float,
     threads: int,
     language: str,
     stop: Stop,
     tell: Callable[[int, int], None],
     trainer: TrainerProgram = OUR_TRAINER,
 ) -> RunFolder:
-    """A finished run of the lesson within so many `minutes`.
+    """A finished run of the lesson, of as many steps as there is time for.
 
     Raises: ScoringStopped when `stop` was set or Ctrl+C was pressed; RuntimeFailed where the trainer failed; DiskFull.
     """
     recipe = LessonRecipe(
-        # The recipe spends a share of a whole lesson's minutes on its steps.
-        minutes=minutes / TRAINING_SHARE,
-        seconds_per_step=seconds_per_step,
+        minutes=pace.seconds / 60,
+        start_seconds=pace.start_s,
+        seconds_per_step=pace.step_s,
         threads=threads,
         anchor=ANCHOR,
     )

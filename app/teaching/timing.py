@@ -14,13 +14,19 @@ from ui.teaching import TeachPhase, TeachProgress
 
 _TEST_TOKENS: Final = 41_000
 """What testing a candidate costs, in tokens that are read: items, probes, drift, and its own held-out answers."""
-_TEST_MARGIN: Final = 1.15
-_LEAST_TRAINING_S: Final = 60.0
+_TEST_MARGIN: Final = 1.2
+"""The candidate is one adapter more than what was timed."""
+_START_S: Final = 10.0
+"""Of a run, for what takes as long whatever the machine reads: a process, its libraries, the base as floats."""
+_START_TOKENS: Final = 3000
+"""Before the first step: answers to everyday requests, and what the expert says on them."""
+_END_TOKENS: Final = 9000
+"""After the last step: how far the adapter moved, and whether the engine computes the same."""
+_LEAST_TRAINING_S: Final = 45.0
 """A lesson that was not tested is worth nothing, but neither is one that was not learned."""
-_TRAINING_OVER_READING: Final = 3.5
-"""A step reads its tokens once, goes back through them, and computes in more bits than the engine."""
-_ANCHOR_OVER_READING: Final = 1.0
-"""The expert's own view of what is learned."""
+_LEARNING_OVER_READING: Final = 2.0
+"""A step goes through its tokens forwards and backwards, in more bits than the engine, but with the machine's best
+routines for that."""
 _ANCHOR_TOKENS: Final = 4 * 96
 """Of everyday requests and answers, each with its head."""
 _HEAD_TOKENS: Final = 48
@@ -28,6 +34,17 @@ _HEAD_TOKENS: Final = 48
 _MARKUP_TOKENS: Final = 8
 """Around what was said."""
 _PROBE: Final = "word " * 192
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What a run may take, in seconds."""
+
+    seconds: float
+    """Up to its last step."""
+    start_s: float
+    """Of them, before the first."""
+    step_s: float
 
 
 @dataclass(slots=True)
@@ -45,9 +62,11 @@ class Budget:
     def left_s(self) -> float:
         return max(0.0, self.seconds - self.spent_s)
 
-    def for_training_s(self, read_s: float) -> float:
-        """What the tests leave, where the engine takes `read_s` seconds to read a token."""
-        return max(_LEAST_TRAINING_S, self.left_s - _TEST_MARGIN * _TEST_TOKENS * read_s)
+    def pace(self, read_s: float, step_s: float) -> Pace:
+        """Of a run that leaves time for the tests, where the engine takes `read_s` seconds to read a token."""
+        start_s = _START_S + _START_TOKENS * read_s
+        left_s = self.left_s - start_s - (_END_TOKENS + _TEST_MARGIN * _TEST_TOKENS) * read_s
+        return Pace(start_s + max(_LEAST_TRAINING_S, left_s), start_s, step_s)
 
     def tell(self, phase: TeachPhase, done: int, total: int) -> None:
         self.report(TeachProgress(phase, done, total, self.left_s))
@@ -67,5 +86,4 @@ def step_seconds(bench: Bench, data: LessonData, read_s: float) -> float:
     lengths = [len(bench.runtime.encode(f"{one.messages[-1].text} {one.answer}")) for one in data.examples]
     mean = _MARKUP_TOKENS + sum(lengths) / len(lengths)
     learned = _HEAD_TOKENS + LessonRecipe().batch_examples * mean
-    passes = (_TRAINING_OVER_READING + _ANCHOR_OVER_READING) * learned + _TRAINING_OVER_READING * _ANCHOR_TOKENS
-    return read_s * passes
+    return _LEARNING_OVER_READING * read_s * (learned + _ANCHOR_TOKENS)

@@ -18,8 +18,8 @@ from local_training.lessons.stored import lesson_from, lesson_value
 EXAMPLES: Final = "lesson.jsonl"
 RECIPE: Final = "recipe.toml"
 HELD_OUT: Final = "held-out.json"
-TRAINING_SHARE: Final = 0.45
-"""Of the minutes; the rest is for answers before and after, and for the gate."""
+_PARITY_ANSWERS: Final = 24
+"""The gate asks for 16; each costs seconds of the lesson."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,10 @@ class Anchor:
 class LessonRecipe:
     """The settings of a lesson's run."""
 
-    minutes: float = 10.0
-    """The whole budget of the lesson, from which the steps follow."""
+    minutes: float = 4.5
+    """Of the run up to its last step; from them the steps follow."""
+    start_seconds: float = 20.0
+    """Of them, before the first step."""
     seconds_per_step: float = 3.0
     """What one optimizer step takes on this machine."""
     passes: float = 4.0
@@ -51,7 +53,7 @@ class LessonRecipe:
     anchor: Anchor | None = None
 
     def steps(self, examples: int) -> int:
-        affordable = math.floor(60 * self.minutes * TRAINING_SHARE / self.seconds_per_step)
+        affordable = math.floor((60 * self.minutes - self.start_seconds) / self.seconds_per_step)
         return max(1, min(affordable, math.ceil(self.passes * examples / self.batch_examples)))
 
 
@@ -105,9 +107,10 @@ def recipe_text(data: LessonData, recipe: LessonRecipe, seed: int) -> str:
         "[evaluation]",
         "held_out = 0.0",
         "items = 0",
+        f"parity = {_PARITY_ANSWERS}",
         "",
         "[limits]",
-        f"minutes = {recipe.minutes * TRAINING_SHARE!r}",
+        f"minutes = {float(recipe.minutes)!r}",
         f"threads = {recipe.threads}",
     ]
     if recipe.anchor is not None:

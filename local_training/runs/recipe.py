@@ -165,6 +165,8 @@ class EvaluationTable(_Table):
     items: int = Field(default=200, ge=0)
     """At most so many; 0 for no evaluation."""
     max_tokens: int = Field(default=256, ge=1)
+    parity: int = Field(default=64, ge=1)
+    """Answers, at most, on which engine and trainer are compared after the last step."""
 
 
 class LimitTable(_Table):

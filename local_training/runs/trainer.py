@@ -10,7 +10,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 import psutil
 import torch
@@ -41,7 +40,6 @@ from local_training.runs.trust_region import largest_scale
 from local_training.runs.worktime import WorkTime
 
 Emit = Callable[[Event], None]
-_PARITY_PROMPTS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +284,7 @@ class _Run:
     def _check_parity(self) -> None:
         """That the engine computes with the adapter what the trainer does. Raises: RuntimeFailed."""
         together = self.recipe.rollouts.together
-        asked = (*self._inputs.general, *self._inputs.anchor)[:_PARITY_PROMPTS]
+        asked = (*self._inputs.general, *self._inputs.anchor)[: self.recipe.evaluation.parity]
         found = measure_parity(self._policy, self._sampler, asked, self.position.step, together=together)
         append_metrics(self.folder.metrics, found)
         bound = self.recipe.stop.mismatch_nats

@@ -64,7 +64,7 @@ def seated(
 
     The runtime is closed at the end.
     """
-    shutil.copytree(asset_path("profiles", "starter"), folder / "profile")
+    shutil.copytree(asset_path("profiles", "starter"), folder / "profile", ignore=shutil.ignore_patterns("adapters"))
     (folder / "profile" / "adapters").mkdir()
     for name, adapter in zip(("chat", "agent", "coding", "surface"), adapters, strict=True):
         shutil.copy(adapter, folder / "profile" / "adapters" / f"starter-{name}.gguf")

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from engine.assets import asset_path
 from engine.evaluation.reading import Bench, Reader
 from engine.evaluation.suites import ChoiceItem, shipped_suites
-from engine.runtime.protocol import NEVER
+from engine.routing.profile import load_profile
+from engine.runtime.identity import adapter_ref
+from engine.runtime.protocol import NEVER, AdapterStack
 from tests.support.evaluating import open_bench
 
 LEAD_NATS = 3.0
@@ -23,9 +26,19 @@ def bench(starter_base: Path) -> Iterator[Bench]:
         yield opened
 
 
-def leads(bench: Bench, items: list[ChoiceItem]) -> dict[str, float]:
+@pytest.fixture(params=["the bare base", "L0"])
+def stack(request: pytest.FixtureRequest) -> AdapterStack:
+    """What experts of the factory answer under."""
+    if request.param == "the bare base":
+        return ()
+    adapter = load_profile(asset_path("profiles", "starter")).expert(request.param).adapter
+    assert adapter is not None
+    return (adapter_ref(adapter),)
+
+
+def leads(bench: Bench, stack: AdapterStack, items: list[ChoiceItem]) -> dict[str, float]:
     found = {}
-    with Reader(bench, bench.stack(), NEVER) as reader:
+    with Reader(bench, stack, NEVER) as reader:
         for item in items:
             answers = [reader.answer_tokens(text) for text in (item.right, *item.wrong)]
             right, *wrong = map(sum, reader.logprobs(item.messages, answers))
@@ -34,8 +47,8 @@ def leads(bench: Bench, items: list[ChoiceItem]) -> dict[str, float]:
 
 
 @pytest.mark.model
-def test_some_of_them_lead_by_far(bench: Bench):
-    some = leads(bench, CHOICES[::12])
+def test_some_of_them_lead_by_far(bench: Bench, stack: AdapterStack):
+    some = leads(bench, stack, CHOICES[::12])
     assert len(some) >= 10
     assert {name: lead for name, lead in some.items() if lead < LEAD_NATS} == {}
 
@@ -43,5 +56,5 @@ def test_some_of_them_lead_by_far(bench: Bench):
 @pytest.mark.model
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_all_of_them_lead_by_far(bench: Bench):
-    assert {name: lead for name, lead in leads(bench, CHOICES).items() if lead < LEAD_NATS} == {}
+def test_all_of_them_lead_by_far(bench: Bench, stack: AdapterStack):
+    assert {name: lead for name, lead in leads(bench, stack, CHOICES).items() if lead < LEAD_NATS} == {}

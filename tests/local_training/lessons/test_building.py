@@ -290,7 +290,7 @@ def test_something_else_is_not_read_as_held_out(text):
 def test_steps_fit_the_minutes_and_the_anchor_is_a_table_of_its_own():
     data = data_of("name")
     short, long = LessonRecipe(minutes=1.0), LessonRecipe(minutes=60.0, anchor=Anchor(2.0))
-    assert short.steps(len(data.examples)) == 9
+    assert short.steps(len(data.examples)) == 13
     assert long.steps(len(data.examples)) == -(-4 * len(data.examples) // 8)
     recipe = parse_recipe(recipe_text(data, long, 0).encode(), "recipe.toml")
     assert recipe.anchor.weight == 2.0
