@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from engine.harness.approvals import Answer, Approval
+from engine.harness.mcp import ServerStatus
 from engine.harness.permissions import Mode
 from engine.harness.saved_tools import KeptTool
 from engine.harness.tools.values import ToolResult, ToolSpec
@@ -72,4 +73,27 @@ class ToolShelf(Protocol):
 
         Raises: UnknownName, UsageProblem.
         """
+        ...
+
+    def servers(self) -> Sequence[ServerStatus]:
+        """The MCP servers of the configuration, also those that it should not have; starts none."""
+        ...
+
+    def start_server(self, name: str) -> ServerStatus:
+        """Start it, or start it again, and wait until it has listed its tools: up to a minute.
+
+        Raises: UnknownName; UsageProblem where it may not start; ServerFailed.
+        """
+        ...
+
+    def approve_server(self, name: str, fingerprint: str) -> None:
+        """Let it start, exactly as it was shown. Raises: UnknownName; UsageProblem where it has changed meanwhile."""
+        ...
+
+    def approve_server_tools(self, name: str, fingerprint: str) -> None:
+        """Offer its tools, exactly as they were shown. Raises: UnknownName; UsageProblem where they changed meanwhile."""
+        ...
+
+    def revoke_server(self, name: str) -> None:
+        """End it and forget that it was approved. Raises: UnknownName."""
         ...

@@ -15,6 +15,7 @@ from app.cli.evaluation import evaluate
 from app.cli.history import history
 from app.cli.jobs import jobs
 from app.cli.models import models
+from app.cli.servers import servers
 from app.cli.serving import key, serve, web
 from app.cli.signals import signals
 from app.cli.talk import ask, chat
@@ -34,7 +35,7 @@ def cli() -> None:
     """A personal agent on your own computer: one local model, several experts, nothing leaves the machine."""
 
 
-_TALK: Final = (ask, chat, web, serve, key, tools)
+_TALK: Final = (ask, chat, web, serve, key, tools, servers)
 _LEARNING: Final = (models, adapters, train, evaluate, teach, signals)
 _CARE: Final = (history, jobs, doctor, backup, restore, verify)
 for _verb in (*_TALK, *_LEARNING, *_CARE):

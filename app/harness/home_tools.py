@@ -26,7 +26,7 @@ from engine.harness.builtin.web.toolboxes import FetchToolbox, SearchToolbox
 from engine.harness.config import HarnessConfig, Harnessed, SecretName
 from engine.harness.mcp import McpToolbox
 from engine.harness.mcp.approvals import ApprovalStore
-from engine.harness.mcp.entries import entries_of
+from engine.harness.mcp.entries import Entry, EntryProblem, entries_of
 from engine.harness.permissions import Circumstances, Rule
 from engine.harness.repl.toolbox import ReplToolbox
 from engine.harness.repl.values import Limits, SavedTool
@@ -51,6 +51,8 @@ class Toolboxes:
     made_of: tuple[object, ...]
     repl: ReplToolbox
     mcp: McpToolbox
+    refused: tuple[EntryProblem, ...]
+    """Servers of the configuration that are not used as they are."""
     all: tuple[Toolbox, ...]
 
     def specs(self) -> Sequence[ToolSpec]:
@@ -121,7 +123,8 @@ class HomeTools:
         files = FileToolbox(grants, self._paths.home / "undo", [self._paths.home])
         limits = _limits(config)
         repl = ReplToolbox(_specs_of_others, _call_of_another, self._propose, limits=limits)
-        mcp = self._servers(config)
+        entries, refused = entries_of(config.mcp_servers)
+        mcp = self._servers(entries)
         rest = (
             repl,
             files,
@@ -135,10 +138,9 @@ class HomeTools:
         saved = SavedToolbox(
             self.saved, lambda: [spec for toolbox in rest for spec in toolbox.specs()], limits, repl.budget_of
         )
-        return Toolboxes(made_of, repl, mcp, (*rest, saved))
+        return Toolboxes(made_of, repl, mcp, refused, (*rest, saved))
 
-    def _servers(self, config: HarnessConfig) -> McpToolbox:
-        entries, _ = entries_of(config.mcp_servers)
+    def _servers(self, entries: Sequence[Entry]) -> McpToolbox:
         return McpToolbox(
             entries,
             ApprovalStore(self._paths.home / APPROVALS_FILE),

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from app.host.connection import HostConnection
 from engine.harness.approvals import Answer, Approval
+from engine.harness.mcp import ServerStatus
 from engine.harness.permissions import Mode
 from engine.harness.saved_tools import KeptTool
 from engine.harness.tools.values import ToolResult, ToolSpec
@@ -59,6 +60,21 @@ class RemoteTools:
 
     def run_tool(self, name: str, arguments: str) -> ToolResult:
         return cast(ToolResult, self._call("run_tool", name=name, arguments=arguments))
+
+    def servers(self) -> Sequence[ServerStatus]:
+        return cast(Sequence[ServerStatus], self._call("servers"))
+
+    def start_server(self, name: str) -> ServerStatus:
+        return cast(ServerStatus, self._call("start_server", name=name))
+
+    def approve_server(self, name: str, fingerprint: str) -> None:
+        self._call("approve_server", name=name, fingerprint=fingerprint)
+
+    def approve_server_tools(self, name: str, fingerprint: str) -> None:
+        self._call("approve_server_tools", name=name, fingerprint=fingerprint)
+
+    def revoke_server(self, name: str) -> None:
+        self._call("revoke_server", name=name)
 
     def _call(self, name: str, /, **arguments: Any) -> Any:
         return self._connection.call(name, **arguments)

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from app.harness.home_tools import HomeTools
+from app.harness.home_tools import HomeTools, Toolboxes
 from engine.errors import UnknownName, UsageProblem
 from engine.harness.approvals import Answer, Approval
+from engine.harness.mcp import Health, ServerStatus
 from engine.harness.permissions import Mode
 from engine.harness.repl.saving import describe
 from engine.harness.repl.session import check_example, run_saved
@@ -41,7 +42,7 @@ class StoredTools:
         self._tools.permits.forget(permission_id)
 
     def tools(self) -> Sequence[ToolSpec]:
-        return self._tools.toolboxes(self._tools.harnessed().config).specs()
+        return self._made().specs()
 
     def saved_tools(self) -> Sequence[KeptTool]:
         return keep(self._tools.saved, self.tools())
@@ -83,6 +84,28 @@ class StoredTools:
             )
         result = run_saved(kept.tool, _object(arguments))
         return ToolResult(said(result), is_error=result.ending != "finished", is_tainted=False)
+
+    def servers(self) -> Sequence[ServerStatus]:
+        made = self._made()
+        wrong = [ServerStatus(one.name, "", "", False, False, Health("ended", one.problem), "") for one in made.refused]
+        return (*made.mcp.servers(), *wrong)
+
+    def start_server(self, name: str) -> ServerStatus:
+        mcp = self._made().mcp
+        mcp.restart(name)
+        return next(one for one in mcp.servers() if one.name == name)
+
+    def approve_server(self, name: str, fingerprint: str) -> None:
+        self._made().mcp.approve_entry(name, fingerprint)
+
+    def approve_server_tools(self, name: str, fingerprint: str) -> None:
+        self._made().mcp.approve_tools(name, fingerprint)
+
+    def revoke_server(self, name: str) -> None:
+        self._made().mcp.revoke(name)
+
+    def _made(self) -> Toolboxes:
+        return self._tools.toolboxes(self._tools.harnessed().config)
 
 
 def _object(text: str) -> Mapping[str, Any]:

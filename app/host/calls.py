@@ -82,6 +82,11 @@ TOOL_NAMES: Final = (
     "approve_tool",
     "remove_tool",
     "run_tool",
+    "servers",
+    "start_server",
+    "approve_server",
+    "approve_server_tools",
+    "revoke_server",
 )
 """Those of the shelf of tools."""
 _HOLDERS: Final[Mapping[type, tuple[str, ...]]] = {

@@ -9,12 +9,13 @@ from engine.harness.mcp.approvals import ApprovalStore
 from engine.harness.mcp.entries import Entry, EntryProblem, HttpEntry, SecretOf, StdioEntry, entries_of
 from engine.harness.mcp.listing import Listing
 from engine.harness.mcp.toolbox import McpToolbox, ServerStatus
-from engine.harness.mcp.values import Limits, ServerFailed
+from engine.harness.mcp.values import Health, Limits, ServerFailed
 
 __all__ = [
     "ApprovalStore",
     "Entry",
     "EntryProblem",
+    "Health",
     "HttpEntry",
     "Limits",
     "Listing",

@@ -1,0 +1,40 @@
+"""What every face says of MCP servers, and of other parts of the configuration that wait for a person."""
+
+from collections.abc import Mapping
+
+from ui.texts.wording import Wording
+
+TEXTS: Mapping[str, Wording] = {
+    "servers.none": Wording(
+        "harness.toml names no MCP servers. Write them below [mcpServers] as other programs do.",
+        "harness.toml 中没有 MCP 服务器。请像其他程序那样写在 [mcpServers] 之下。",
+    ),
+    "servers.list.name": Wording("server", "服务器"),
+    "servers.list.state": Wording("state", "状态"),
+    "servers.list.tools": Wording("tools", "工具"),
+    "servers.list.what": Wording("what it is", "内容"),
+    "servers.state.refused": Wording("not used", "未使用"),
+    "servers.state.waits": Wording("waits for you", "等待批准"),
+    "servers.state.tools_wait": Wording("its tools wait for you", "其工具等待批准"),
+    "servers.state.not_running": Wording("not running", "未运行"),
+    "servers.state.starting": Wording("starting", "启动中"),
+    "servers.state.running": Wording("offered", "已启用"),
+    "servers.state.ended": Wording("ended", "已结束"),
+    "servers.tools": Wording("It lists {count} tools:", "它列出 {count} 个工具："),
+    "servers.tools.one": Wording("It lists {count} tool:", "它列出 {count} 个工具："),
+    "servers.hidden": Wording("({count} hidden characters taken out)", "（已去除 {count} 个隐藏字符）"),
+    "servers.hidden.one": Wording("({count} hidden character taken out)", "（已去除 {count} 个隐藏字符）"),
+    "servers.printed": Wording("The last it printed:", "最近的输出："),
+    "servers.ask.start": Wording(
+        "Start {name} like this, with your rights, now and whenever this program starts?",
+        "以您的权限这样启动 {name}，现在以及每次启动本程序时？",
+    ),
+    "servers.ask.tools": Wording("Offer these tools of {name} to the experts?", "向专家提供 {name} 的这些工具？"),
+    "servers.not": Wording("It was not approved.", "未批准。"),
+    "servers.starting": Wording("Starting {name}; this may take up to a minute …", "正在启动 {name}，最多一分钟……"),
+    "servers.approved": Wording(
+        "The tools of {name} are offered from the next turn on. If they change, you are asked again.",
+        "{name} 的工具从下一轮起可用；若有变动会再次询问。",
+    ),
+    "servers.revoked": Wording("{name} was ended and is not started again.", "{name} 已结束，不再启动。"),
+}
