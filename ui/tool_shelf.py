@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from engine.harness.approvals import Answer, Approval
+from engine.harness.config import FolderTrust
 from engine.harness.mcp import ServerStatus
 from engine.harness.permissions import Mode
 from engine.harness.saved_tools import KeptTool
@@ -91,9 +92,21 @@ class ToolShelf(Protocol):
         ...
 
     def approve_server_tools(self, name: str, fingerprint: str) -> None:
-        """Offer its tools, exactly as they were shown. Raises: UnknownName; UsageProblem where they changed meanwhile."""
+        """Offer its tools, exactly as shown. Raises: UnknownName; UsageProblem where they have changed meanwhile."""
         ...
 
     def revoke_server(self, name: str) -> None:
         """End it and forget that it was approved. Raises: UnknownName."""
+        ...
+
+    def folders(self) -> Sequence[FolderTrust]:
+        """Granted folders that bring configuration, and all that are trusted."""
+        ...
+
+    def trust_folder(self, place: str, content_hash: str) -> None:
+        """Use what it brings, exactly as it was shown. Raises: UnknownName; UsageProblem where it has changed since."""
+        ...
+
+    def distrust_folder(self, place: str) -> None:
+        """Raises: UnknownName where it was not trusted."""
         ...

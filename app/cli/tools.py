@@ -11,6 +11,7 @@ from app.cli.options import home_option, json_option, paths_of
 from app.output import is_terminal
 from app.text_input import argument_text
 
+folder_argument = click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
 name_argument = click.argument("name", metavar="NAME", type=argument_text)
 
 
@@ -123,3 +124,37 @@ def tools_permissions(forget: int | None, as_json: bool, home: str | None) -> in
     from app.harness.commands import run_permissions
 
     return run_permissions(paths_of(home), os.environ, forget, as_json=as_json)
+
+
+@tools.command(name="folders")
+@json_option
+@home_option
+def tools_folders(as_json: bool, home: str | None) -> int:
+    """List granted folders that bring instructions, skills or programs, and whether you trust them."""
+    from app.harness.folder_commands import run_list
+
+    return run_list(paths_of(home), os.environ, as_json=as_json)
+
+
+@tools.command(name="trust")
+@folder_argument
+@click.option("--hash", "approved_hash", type=argument_text, default="", metavar="HASH", help="As `folders` tells it.")
+@json_option
+@home_option
+def tools_trust(folder: Path, approved_hash: str, as_json: bool, home: str | None) -> int:
+    """Use what a granted folder brings, after you have read it; once it changes, you are asked again."""
+    from app.harness.folder_commands import run_trust
+
+    ask: Callable[[str], bool] | None = click.confirm if is_terminal(sys.stdin) and not as_json else None
+    return run_trust(paths_of(home), os.environ, folder, approved_hash, ask, as_json=as_json)
+
+
+@tools.command(name="distrust")
+@folder_argument
+@json_option
+@home_option
+def tools_distrust(folder: Path, as_json: bool, home: str | None) -> int:
+    """Use nothing of what a folder brings any more."""
+    from app.harness.folder_commands import run_distrust
+
+    return run_distrust(paths_of(home), os.environ, folder, as_json=as_json)

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from app.harness.loading import HarnessFiles
 from app.jobs.zones import local_zone_name
 from app.paths import Paths
-from engine.errors import UsageProblem
+from engine.errors import UnknownName, UsageProblem
 from engine.harness.approvals import Approvals
 from engine.harness.builtin.dates.toolbox import DateToolbox
 from engine.harness.builtin.dates.transfer import CalendarFileToolbox
@@ -23,7 +23,7 @@ from engine.harness.builtin.files.grants import Grant
 from engine.harness.builtin.files.toolbox import FileToolbox
 from engine.harness.builtin.notes import NoteToolbox
 from engine.harness.builtin.web.toolboxes import FetchToolbox, SearchToolbox
-from engine.harness.config import HarnessConfig, Harnessed, SecretName
+from engine.harness.config import FolderTrust, HarnessConfig, Harnessed, SecretName
 from engine.harness.mcp import McpToolbox
 from engine.harness.mcp.approvals import ApprovalStore
 from engine.harness.mcp.entries import Entry, EntryProblem, entries_of
@@ -95,8 +95,37 @@ class HomeTools:
             made.close()
 
     def harnessed(self) -> Harnessed:
-        """The configuration in force now. Raises: UsageProblem for a harness.toml that is wrong."""
-        return self._files.current()
+        """The configuration in force now: the home's, and that of granted folders which are trusted.
+
+        Raises: UsageProblem for a harness.toml that is wrong from the beginning.
+        """
+        own = self._files.current()
+        folders = [Path(one.path).expanduser() for one in own.config.folders]
+        return self._files.current(folders) if folders else own
+
+    def folders(self) -> Sequence[FolderTrust]:
+        """Those that wait for trust, then those that are trusted. Raises: UsageProblem."""
+        waiting = [
+            FolderTrust(one.place, "changed" if one.was_trusted else "waiting", one.source.content_hash, one.files())
+            for one in self.harnessed().waiting
+        ]
+        places = {one.place for one in waiting}
+        trusted = [place for place in self._files.trusted_places() if place not in places]
+        return (*waiting, *(FolderTrust(place, "trusted") for place in trusted))
+
+    def trust_folder(self, place: str, content_hash: str) -> None:
+        """Raises: UnknownName; UsageProblem where it holds something else now; DiskFull, AgentError."""
+        found = next((one for one in self.harnessed().waiting if one.place == place), None)
+        if found is None:
+            raise UnknownName(f"{place} does not wait to be trusted.", "See `macaron tools folders`.")
+        if found.source.content_hash != content_hash:
+            raise UsageProblem(f"What {place} brings has changed meanwhile.", "Look at it again and decide anew.")
+        self._files.trust(found)
+
+    def distrust_folder(self, place: str) -> None:
+        """Raises: UnknownName, UsageProblem, DiskFull, AgentError."""
+        if not self._files.distrust(Path(place)):
+            raise UnknownName(f"{place} is not trusted.", "See `macaron tools folders`.")
 
     def toolboxes(self, config: HarnessConfig) -> Toolboxes:
         """Those there are; what runs behind others that are no more is ended."""

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from app.host.connection import HostConnection
 from engine.harness.approvals import Answer, Approval
+from engine.harness.config import FolderTrust
 from engine.harness.mcp import ServerStatus
 from engine.harness.permissions import Mode
 from engine.harness.saved_tools import KeptTool
@@ -75,6 +76,15 @@ class RemoteTools:
 
     def revoke_server(self, name: str) -> None:
         self._call("revoke_server", name=name)
+
+    def folders(self) -> Sequence[FolderTrust]:
+        return cast(Sequence[FolderTrust], self._call("folders"))
+
+    def trust_folder(self, place: str, content_hash: str) -> None:
+        self._call("trust_folder", place=place, content_hash=content_hash)
+
+    def distrust_folder(self, place: str) -> None:
+        self._call("distrust_folder", place=place)
 
     def _call(self, name: str, /, **arguments: Any) -> Any:
         return self._connection.call(name, **arguments)

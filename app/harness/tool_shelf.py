@@ -6,6 +6,7 @@ from typing import Any, Final
 from app.harness.home_tools import HomeTools, Toolboxes
 from engine.errors import UnknownName, UsageProblem
 from engine.harness.approvals import Answer, Approval
+from engine.harness.config import FolderTrust
 from engine.harness.mcp import Health, ServerStatus
 from engine.harness.permissions import Mode
 from engine.harness.repl.saving import describe
@@ -103,6 +104,15 @@ class StoredTools:
 
     def revoke_server(self, name: str) -> None:
         self._made().mcp.revoke(name)
+
+    def folders(self) -> Sequence[FolderTrust]:
+        return self._tools.folders()
+
+    def trust_folder(self, place: str, content_hash: str) -> None:
+        self._tools.trust_folder(place, content_hash)
+
+    def distrust_folder(self, place: str) -> None:
+        self._tools.distrust_folder(place)
 
     def _made(self) -> Toolboxes:
         return self._tools.toolboxes(self._tools.harnessed().config)

@@ -87,6 +87,9 @@ TOOL_NAMES: Final = (
     "approve_server",
     "approve_server_tools",
     "revoke_server",
+    "folders",
+    "trust_folder",
+    "distrust_folder",
 )
 """Those of the shelf of tools."""
 _HOLDERS: Final[Mapping[type, tuple[str, ...]]] = {

@@ -37,4 +37,25 @@ TEXTS: Mapping[str, Wording] = {
         "{name} 的工具从下一轮起可用；若有变动会再次询问。",
     ),
     "servers.revoked": Wording("{name} was ended and is not started again.", "{name} 已结束，不再启动。"),
+    "folders.none": Wording(
+        "No granted folder brings instructions, skills or programs.", "没有授权的文件夹带来说明、技能或程序。"
+    ),
+    "folders.list.folder": Wording("folder", "文件夹"),
+    "folders.list.state": Wording("state", "状态"),
+    "folders.list.files": Wording("files", "文件"),
+    "folders.list.hash": Wording("hash", "哈希"),
+    "folders.state.trusted": Wording("trusted", "已信任"),
+    "folders.state.waiting": Wording("waits for you", "等待确认"),
+    "folders.state.changed": Wording("changed, waits for you", "已变动，等待确认"),
+    "folders.bytes": Wording("({count} bytes that are no text)", "（{count} 字节，不是文本）"),
+    "folders.bytes.one": Wording("({count} byte that is no text)", "（{count} 字节，不是文本）"),
+    "folders.ask": Wording(
+        "Use all of this of {folder}, with your rights?", "以您的权限使用 {folder} 的以上全部内容？"
+    ),
+    "folders.not": Wording("It was not trusted.", "未信任。"),
+    "folders.trusted": Wording(
+        "What {folder} brings is in force from the next turn on. If it changes, you are asked again.",
+        "{folder} 带来的内容从下一轮起生效；若有变动会再次询问。",
+    ),
+    "folders.distrusted": Wording("Nothing of {folder} is used any more.", "{folder} 的内容不再使用。"),
 }

@@ -5,7 +5,7 @@ keeps trust, starts hooks and servers, or fills in secrets is elsewhere.
 """
 
 from engine.harness.config.complaints import Complaint
-from engine.harness.config.harnessed import Harnessed, ListedFile, WaitingFolder, put_together
+from engine.harness.config.harnessed import FolderTrust, Harnessed, ListedFile, WaitingFolder, put_together
 from engine.harness.config.model import (
     Budgets,
     HarnessConfig,
@@ -29,6 +29,7 @@ __all__ = [
     "Budgets",
     "Complaint",
     "Count",
+    "FolderTrust",
     "HarnessConfig",
     "Harnessed",
     "HeadText",

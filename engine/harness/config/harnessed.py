@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from engine.harness.config.complaints import Complaint
 from engine.harness.config.identity import version_of
@@ -40,6 +41,19 @@ class WaitingFolder:
     def files(self) -> tuple[ListedFile, ...]:
         """All that trust would be given to, by path."""
         return tuple(_listed(path, self.source.files[path]) for path in sorted(self.source.files))
+
+
+@dataclass(frozen=True, slots=True)
+class FolderTrust:
+    """A folder and what a person said to what it brings."""
+
+    place: str
+    state: Literal["trusted", "waiting", "changed"]
+    """Changed since it was trusted, it waits like one that never was."""
+    content_hash: str = ""
+    """Of what waits, which is what trust is given to."""
+    files: tuple[ListedFile, ...] = ()
+    """All that waits."""
 
 
 @dataclass(frozen=True, slots=True)
