@@ -1,7 +1,7 @@
-"""The token of the model hub, in the keyring of the system. The only module that knows the keyring.
+"""The token of the model hub and the secrets of MCP servers, in the keyring of the system.
 
-A token in the environment comes first, for machines without a keyring. No token is ever printed, logged or put into
-an argument.
+The only module that knows the keyring. A token in the environment comes first, for machines without a keyring. No
+secret is ever printed, logged or put into an argument.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,6 +16,10 @@ TOKEN_VARIABLE: Final = "HF_TOKEN"
 _SERVICE: Final = "macaron-tall"
 _HUB: Final = "hub-token"
 _LONGEST: Final = 512
+_SERVERS: Final = "macaron-tall-servers"
+_LONGEST_SECRET: Final = 4096
+_HUB_HINT: Final = f"Unlock or install a keyring, or set the variable {TOKEN_VARIABLE} instead."
+_SERVER_HINT: Final = "Unlock or install a keyring, or write ${env:NAME} in harness.toml and set that variable."
 
 
 class NoKeyring(AgentError):
@@ -64,6 +68,35 @@ def remove_hub_token() -> bool:
         return True
 
 
+def server_secret(name: str) -> str:
+    """What the configuration names `${keyring:NAME}`. Raises: NoKeyring; UsageProblem where there is none."""
+    with _keyring(_SERVER_HINT) as keyring:
+        secret = keyring.get_password(_SERVERS, name)
+    if not secret:
+        raise UsageProblem(
+            f"The keyring holds no secret `{name}`.", f"Store it with `macaron servers secret set {name}`."
+        )
+    return str(secret)
+
+
+def set_server_secret(name: str, secret: str) -> None:
+    """Raises: NoKeyring, UsageProblem for a name or a text that cannot be one."""
+    secret = secret.strip()
+    if not secret or len(secret) > _LONGEST_SECRET or not secret.isprintable():
+        raise UsageProblem("That is no secret: it must be one line of visible characters.", "Copy it again.")
+    with _keyring(_SERVER_HINT) as keyring:
+        keyring.set_password(_SERVERS, name, secret)
+
+
+def remove_server_secret(name: str) -> bool:
+    """Whether there was one. Raises: NoKeyring."""
+    with _keyring(_SERVER_HINT) as keyring:
+        if keyring.get_password(_SERVERS, name) is None:
+            return False
+        keyring.delete_password(_SERVERS, name)
+        return True
+
+
 def check_token(secret: str) -> str:
     """Raises: UsageProblem for what can be no token, without repeating it."""
     if not secret or len(secret) > _LONGEST or not secret.isascii() or not secret.isprintable() or " " in secret:
@@ -79,16 +112,15 @@ class _NothingThere(NoKeyring):
 
 
 @contextmanager
-def _keyring() -> Iterator[ModuleType]:
-    hint = f"Unlock or install a keyring, or set the variable {TOKEN_VARIABLE} instead."
+def _keyring(hint: str = _HUB_HINT) -> Iterator[ModuleType]:
     with boundary(NoKeyring, "The keyring of this system cannot be used", hint):
         import keyring
         from keyring.backends import fail
         from keyring.errors import NoKeyringError
 
         if isinstance(keyring.get_keyring(), fail.Keyring):
-            raise _NothingThere("This system has no keyring that can hold a token.", hint)
+            raise _NothingThere("This system has no keyring that can hold a secret.", hint)
         try:
             yield keyring
         except NoKeyringError as error:
-            raise _NothingThere("This system has no keyring that can hold a token.", hint) from error
+            raise _NothingThere("This system has no keyring that can hold a secret.", hint) from error

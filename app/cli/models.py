@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from app.cli.options import home_option, json_option, paths_of
+from app.cli.options import home_option, json_option, paths_of, read_secret
 from app.output import is_terminal
 from app.text_input import argument_text
-from engine.errors import BadText, UsageProblem
+from engine.errors import UsageProblem
 
 name_option = click.option("--name", metavar="NAME", type=argument_text, help="Name of the profile that is made.")
 force_option = click.option("--force", is_flag=True, help="Replace what is there already.")
@@ -123,7 +123,7 @@ def token_set(home: str | None) -> int:
     """Store a token; it is read from the keyboard unseen, or from standard input."""
     from app.models.changing import run_token_set
 
-    return run_token_set(paths_of(home), os.environ, _read_secret)
+    return run_token_set(paths_of(home), os.environ, read_secret)
 
 
 @token.command(name="remove")
@@ -143,15 +143,3 @@ def token_status(as_json: bool, home: str | None) -> int:
     from app.models.changing import run_token_status
 
     return run_token_status(paths_of(home), os.environ, as_json=as_json)
-
-
-def _read_secret(prompt: str) -> str:
-    """One line, unseen at a terminal. Raises: BadText."""
-    if is_terminal(sys.stdin):
-        secret: str = click.prompt(prompt, hide_input=True)
-        return secret
-    line = sys.stdin.buffer.readline() if sys.stdin is not None else b""
-    try:
-        return line.decode("utf-8").strip()
-    except UnicodeDecodeError as error:
-        raise BadText("The token is not valid text.", "Send it as one line of plain letters and digits.") from error

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from app.cli.options import home_option, json_option, paths_of
+from app.cli.options import home_option, json_option, paths_of, read_secret
 from app.output import is_terminal
 from app.text_input import argument_text
 
@@ -78,3 +78,28 @@ def servers_restart(name: str, as_json: bool, home: str | None) -> int:
     from app.harness.server_commands import run_restart
 
     return run_restart(paths_of(home), os.environ, name, as_json=as_json)
+
+
+@servers.group(name="secret")
+def secret() -> None:
+    """Secrets that harness.toml names as ${keyring:NAME}, in the keyring of the system."""
+
+
+@secret.command(name="set")
+@name_argument
+@home_option
+def secret_set(name: str, home: str | None) -> int:
+    """Store a secret; it is read from the keyboard unseen, or from standard input."""
+    from app.harness.server_commands import run_secret_set
+
+    return run_secret_set(paths_of(home), os.environ, name, read_secret)
+
+
+@secret.command(name="remove")
+@name_argument
+@home_option
+def secret_remove(name: str, home: str | None) -> int:
+    """Remove a secret from the keyring."""
+    from app.harness.server_commands import run_secret_remove
+
+    return run_secret_remove(paths_of(home), os.environ, name)

@@ -104,7 +104,10 @@ def backups(paths: Paths) -> Check:
 
 def keyring() -> Check:
     """Write, read and delete an entry, in a process of its own: a locked keyring may wait for someone for ever."""
-    hint = "Without it, give the token of the model hub as the environment variable HF_TOKEN. Nothing else needs it."
+    hint = (
+        "Without it, give the token of the model hub as the environment variable HF_TOKEN, and secrets of MCP servers "
+        "as ${env:NAME}. Nothing else needs it."
+    )
     try:
         found = ask_python(_PROBE_KEYRING, _KEYRING_S)
     except ProbeFailed as failure:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from app.credentials import server_secret
 from app.harness.loading import HarnessFiles
 from app.jobs.zones import local_zone_name
 from app.paths import Paths
@@ -179,7 +180,12 @@ class HomeTools:
         )
 
     def _secret(self, name: SecretName) -> str:
-        raise UsageProblem(f"The secret {name} is not set.", "Set it in the environment of the host.")
+        """Raises: NoKeyring; UsageProblem where it is not set."""
+        if name.kind == "keyring":
+            return server_secret(name.name)
+        if secret := self._environment.get(name.name, ""):
+            return secret
+        raise UsageProblem(f"The variable {name.name} is not set.", "Set it where the host is started.")
 
     def _propose(self, invocation: Invocation, tool: SavedTool, is_tainted: bool) -> None:
         """A saved function waits for a person to approve it."""

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from app.credentials import remove_server_secret, set_server_secret
 from app.harness.opening import open_tools
 from app.models.wording import table
 from app.output import print_json, print_note, print_text
 from app.paths import Paths
 from app.settings import load_settings, screen_language
 from engine.errors import UnknownName, UsageProblem
+from engine.harness.config import secret_names
 from engine.harness.mcp import Listing, ServerStatus
 from ui.inert import display_line, display_text
 from ui.strings import say, say_count
@@ -118,6 +120,32 @@ def run_restart(paths: Paths, environment: Mapping[str, str], name: str, *, as_j
         language = _language(paths, environment)
         print_text(f"{display_line(name)} · {say(f'servers.state.{_state(server)}', language)}")
     return 0
+
+
+def run_secret_set(paths: Paths, environment: Mapping[str, str], name: str, read: Callable[[str], str]) -> int:
+    """`read` asks for the secret without showing it. Raises: NoKeyring, UsageProblem."""
+    language = _language(paths, environment)
+    if not _can_be_named(name):
+        raise UsageProblem(
+            f"`{name:.80}` cannot be the name of a secret.", "Use letters, digits, dots, dashes and slashes."
+        )
+    set_server_secret(name, read(say("servers.secret.ask", language, name=display_line(name))))
+    print_text(say("servers.secret.set", language, name=display_line(name)))
+    return 0
+
+
+def run_secret_remove(paths: Paths, environment: Mapping[str, str], name: str) -> int:
+    """Raises: NoKeyring."""
+    key = "servers.secret.removed" if remove_server_secret(name) else "servers.secret.none"
+    print_text(say(key, _language(paths, environment), name=display_line(name)))
+    return 0
+
+
+def _can_be_named(name: str) -> bool:
+    try:
+        return [one.name for one in secret_names("${keyring:" + name + "}")] == [name]
+    except ValueError:
+        return False
 
 
 def _named(shelf: ToolShelf, name: str) -> ServerStatus:

@@ -1,6 +1,7 @@
 """The token of the hub: kept in the keyring, never shown, and the environment helps where there is no keyring."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import keyring
 import pytest
@@ -8,7 +9,18 @@ from keyring.backend import KeyringBackend
 from keyring.backends import fail
 from keyring.errors import KeyringLocked, PasswordDeleteError
 
-from app.credentials import TOKEN_VARIABLE, NoKeyring, Token, hub_token, remove_hub_token, set_hub_token
+from app.credentials import (
+    TOKEN_VARIABLE,
+    NoKeyring,
+    Token,
+    hub_token,
+    remove_hub_token,
+    remove_server_secret,
+    server_secret,
+    set_hub_token,
+)
+from app.harness.server_commands import run_secret_remove, run_secret_set
+from app.paths import Paths
 from engine.errors import UsageProblem
 
 
@@ -98,3 +110,33 @@ def test_what_can_be_no_token_is_refused_and_not_repeated(chest: Chest, text: st
 
 def test_A7_a_token_does_not_show_itself():
     assert "hf_secret" not in repr(Token("hf_secret", "keyring"))
+
+
+def test_secrets_of_servers_are_kept_apart_from_the_token_of_the_hub(
+    chest: Chest, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    paths, environment = Paths(tmp_path), {"LC_ALL": "C.UTF-8"}
+    assert run_secret_set(paths, environment, "github/work", lambda _prompt: " two words \n") == 0
+    assert server_secret("github/work") == "two words"
+    assert hub_token({}) is None
+    assert run_secret_remove(paths, environment, "github/work") == 0
+    assert "two words" not in capsys.readouterr().out
+    assert remove_server_secret("github/work") is False
+    with pytest.raises(UsageProblem, match="holds no secret") as problem:
+        server_secret("github/work")
+    assert "macaron servers secret set github/work" in problem.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"), [("with space", "x"), ("", "x"), ("a}b", "x"), ("fine", ""), ("fine", "a\nb")]
+)
+def test_what_can_be_no_secret_is_not_kept(chest: Chest, tmp_path: Path, name: str, secret: str):
+    with pytest.raises(UsageProblem):
+        run_secret_set(Paths(tmp_path), {}, name, lambda _prompt: secret)
+    assert chest.kept == {}
+
+
+def test_without_a_keyring_servers_take_secrets_from_variables(no_keyring: None):
+    with pytest.raises(NoKeyring) as problem:
+        server_secret("github")
+    assert "${env:NAME}" in problem.value.hint

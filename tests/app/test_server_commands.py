@@ -11,7 +11,7 @@ import pytest
 from app.cli.servers import servers
 from app.harness.server_commands import run_approve
 from app.paths import Paths
-from engine.errors import UnknownName, UsageProblem
+from engine.errors import AgentError, UnknownName, UsageProblem
 
 SERVER = Path(__file__).parents[1] / "engine" / "harness" / "mcp" / "sdk_server.py"
 Printed = Callable[..., Any]
@@ -100,3 +100,14 @@ def test_a_server_that_cannot_be_used_is_listed_with_the_reason(configured: Path
     assert "not used" in printed("list")
     with pytest.raises(UsageProblem, match="cannot be used"):
         printed("approve", "saved")
+
+
+def test_a_server_whose_secret_is_not_set_does_not_start_and_says_so(
+    configured: Path, printed: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(configured, 'env = { API_TOKEN = "${env:KITCHEN_TOKEN}" }\n')
+    (waiting,) = printed("list", "--json")["servers"]
+    with pytest.raises(AgentError, match="KITCHEN_TOKEN is not set"):
+        printed("approve", "kitchen", "--entry", waiting["entry"])
+    monkeypatch.setenv("KITCHEN_TOKEN", "a b c")
+    assert printed("restart", "kitchen", "--json")["state"] == "tools_wait"

@@ -37,6 +37,13 @@ TEXTS: Mapping[str, Wording] = {
         "{name} 的工具从下一轮起可用；若有变动会再次询问。",
     ),
     "servers.revoked": Wording("{name} was ended and is not started again.", "{name} 已结束，不再启动。"),
+    "servers.secret.ask": Wording("Secret {name} (it is not shown)", "密钥 {name}（不会显示）"),
+    "servers.secret.set": Wording(
+        "Stored {name} in the keyring; harness.toml names it as ${{keyring:{name}}}.",
+        "已将 {name} 存入密钥环；在 harness.toml 中写作 ${{keyring:{name}}}。",
+    ),
+    "servers.secret.removed": Wording("Removed {name} from the keyring.", "已从密钥环中移除 {name}。"),
+    "servers.secret.none": Wording("The keyring holds no secret {name}.", "密钥环中没有密钥 {name}。"),
     "folders.none": Wording(
         "No granted folder brings instructions, skills or programs.", "没有授权的文件夹带来说明、技能或程序。"
     ),

@@ -21,7 +21,7 @@ from engine.harness.config.model import (
 )
 from engine.harness.config.rendering import READ_SKILL, Count, HeadText, head_text, opened_skill
 from engine.harness.config.schema import schema_files
-from engine.harness.config.secrets_named import SecretName, filled
+from engine.harness.config.secrets_named import SecretName, filled, secret_names
 from engine.harness.config.source import Source
 
 __all__ = [
@@ -51,4 +51,5 @@ __all__ = [
     "opened_skill",
     "put_together",
     "schema_files",
+    "secret_names",
 ]
