@@ -25,7 +25,7 @@ from engine.errors import (
     StoreProblem,
 )
 from engine.events import TurnEvent
-from engine.hands import Hands, NoHands, Offer
+from engine.hands import Hands, NoHands, Offer, Remark
 from engine.harness.message import router_request, shown_name, user_message
 from engine.harness.prompt import with_hands
 from engine.mixture import Mixture
@@ -82,6 +82,7 @@ class Agent:
         """Without what hands add to it."""
         self._offer = Offer()
         self._untold: list[Note] = []
+        self._unremarked: list[Remark] = []
         self._new_seed = new_seed
         self._one_turn = threading.Lock()
         self._aside: set[str] = set()
@@ -251,6 +252,9 @@ class Agent:
         for note in (*self._untold, *(note for note in left_out if note.expert == route.expert)):
             yield _notice(turn, note)
         self._untold.clear()
+        for remark in self._unremarked:
+            yield turn.notice(remark.code, subject=remark.subject, problem=remark.problem, hint=remark.hint)
+        self._unremarked.clear()
         acting = Acting(
             turn,
             route.expert,
@@ -341,6 +345,8 @@ class Agent:
             harness = with_hands(self._bare, offer.heads, offer.shown())
             if harness.version != self._mixture.harness.version:
                 self._use(replace(self._mixture, harness=harness))
+        self._unremarked = [one for one in self._unremarked if one in offer.remarks]
+        self._unremarked += [one for one in offer.remarks if one not in self._offer.remarks]
         self._offer = offer
 
     def _leave_out(self, expert: str, error: AgentError) -> Note | None:

@@ -5,7 +5,7 @@ The seam between the agent and the program that gives it hands. Runs nothing its
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from engine.harness.approvals import Approvals
 from engine.harness.permissions import Circumstances, Rule
@@ -26,6 +26,22 @@ class Offered:
     """Whether the expert reads of it. One that is not shown is there for other tools, such as a block of Python."""
 
 
+RemarkCode = Literal[
+    "harness_wrong", "folder_waits", "folder_changed", "server_waits", "server_tools_wait", "server_failed"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something of the configuration that a person should know or decide; told as a notice of that code."""
+
+    code: RemarkCode
+    subject: str
+    """The folder or server; of a mistake, where it is."""
+    problem: str = ""
+    hint: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """All that is in force for one turn. It stays so until the turn is over, whatever is changed meanwhile."""
@@ -38,6 +54,8 @@ class Offer:
     """Of one turn."""
     result_tokens: int = RESULT_TOKENS
     """What of one result the expert reads, at most."""
+    remarks: tuple[Remark, ...] = ()
+    """Each is told when it is new."""
 
     def of(self, expert: str) -> tuple[Offered, ...]:
         return self.tools.get(expert, ())

@@ -6,6 +6,7 @@ Every text that was not written by us passes `display_text` or `display_line` be
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from engine.events import (
     ApprovalAsked,
@@ -117,6 +118,12 @@ def error_lines(problem: str, hint: str, language: str) -> list[str]:
     return lines
 
 
+_REMARKS: Final = frozenset(
+    ("harness_wrong", "folder_waits", "folder_changed", "server_waits", "server_tools_wait", "server_failed")
+)
+"""Notices of the configuration."""
+
+
 def notice_line(notice: Notice, language: str) -> str:
     """A notice in words; one that we do not know is shown from its code and values."""
     turns = notice.values.get("turns")
@@ -129,6 +136,9 @@ def notice_line(notice: Notice, language: str) -> str:
     if notice.code in ("adapter_left_out", "canary_rolled_back", "canary_promoted"):
         told = {key: display_line(str(notice.values.get(key, ""))) for key in ("expert", "adapter", "problem")}
         return say(f"notice.{notice.code}", language, **told)
+    if notice.code in _REMARKS:
+        told = {key: display_line(str(notice.values.get(key, ""))) for key in ("subject", "problem", "hint")}
+        return say(f"notice.{notice.code}", language, **told).strip()
     code = display_line(notice.code)
     values = ", ".join(f"{display_line(str(key))}={display_line(str(value))}" for key, value in notice.values.items())
     key = "notice.other_values" if values else "notice.other"

@@ -1,11 +1,11 @@
 """The hands of the agent: the tools of its home as its experts are offered them, within what they have room for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from app.harness.home_tools import HomeTools
-from engine.hands import Offer, Offered
+from app.harness.home_tools import HomeTools, Toolboxes
+from engine.hands import Offer, Offered, Remark
 from engine.harness.approvals import Approvals
 from engine.harness.builtin.delegate import DelegateToolbox
 from engine.harness.config import HarnessConfig, Harnessed
@@ -66,7 +66,7 @@ class HomeHands:
         made = self._tools.toolboxes(harnessed.config)
         made.mcp.start()
         made.mcp.refresh()
-        return self._offer(harnessed.config, (*made.all, *self._own))
+        return replace(self._offer(harnessed.config, (*made.all, *self._own)), remarks=tuple(_remarks(harnessed, made)))
 
     def circumstances(self, conversation_id: str, *, is_tainted: bool) -> Circumstances:
         return self._tools.circumstances(conversation_id, self.harnessed().config, is_tainted=is_tainted)
@@ -107,3 +107,19 @@ class HomeHands:
     def _head(self, config: HarnessConfig, expert: str, offered: Sequence[Offered]) -> str:
         reads_skills = any(one.spec.tool.name == READ_SKILL and one.is_shown for one in offered)
         return head_text(config, expert, self._count, with_skills=reads_skills).text
+
+
+def _remarks(harnessed: Harnessed, made: Toolboxes) -> Iterator[Remark]:
+    for complaint in harnessed.complaints:
+        yield Remark("harness_wrong", complaint.file, complaint.text, complaint.hint)
+    for folder in harnessed.waiting:
+        yield Remark("folder_changed" if folder.was_trusted else "folder_waits", folder.place)
+    for refused in made.refused:
+        yield Remark("server_failed", refused.name, refused.problem)
+    for server in made.mcp.servers():
+        if not server.may_start:
+            yield Remark("server_waits", server.name)
+        elif server.health.state == "ended":
+            yield Remark("server_failed", server.name, server.health.problem)
+        elif server.health.listing is not None and not server.may_offer:
+            yield Remark("server_tools_wait", server.name)

@@ -65,4 +65,28 @@ TEXTS: Mapping[str, Wording] = {
         "{folder} 带来的内容从下一轮起生效；若有变动会再次询问。",
     ),
     "folders.distrusted": Wording("Nothing of {folder} is used any more.", "{folder} 的内容不再使用。"),
+    "notice.harness_wrong": Wording(
+        "The configuration has a mistake, and what was in force before it still is: {problem} {hint}",
+        "配置有误，之前生效的内容继续有效：{problem} {hint}",
+    ),
+    "notice.folder_waits": Wording(
+        "{subject} brings instructions that are not used before you trust them: `macaron tools trust {subject}`.",
+        "{subject} 带来了说明，在您信任之前不会使用：`macaron tools trust {subject}`。",
+    ),
+    "notice.folder_changed": Wording(
+        "What {subject} brings has changed and is not used until you trust it again: `macaron tools trust {subject}`.",
+        "{subject} 带来的内容已变动，在您再次信任之前不会使用：`macaron tools trust {subject}`。",
+    ),
+    "notice.server_waits": Wording(
+        "The MCP server {subject} waits for you: `macaron servers approve {subject}`.",
+        "MCP 服务器 {subject} 等待您批准：`macaron servers approve {subject}`。",
+    ),
+    "notice.server_tools_wait": Wording(
+        "The tools of the MCP server {subject} are new or have changed, and wait for you: "
+        "`macaron servers approve {subject}`.",
+        "MCP 服务器 {subject} 的工具是新的或有变动，等待您批准：`macaron servers approve {subject}`。",
+    ),
+    "notice.server_failed": Wording(
+        "The MCP server {subject} does not run: {problem}", "MCP 服务器 {subject} 未运行：{problem}"
+    ),
 }

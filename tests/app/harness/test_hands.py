@@ -12,12 +12,13 @@ from app.harness.home_tools import HomeTools
 from app.opening import open_store
 from app.paths import Paths, make_home
 from engine.asides import Aside
-from engine.events import ApprovalAsked, ToolReturned, TurnClosed
+from engine.events import ApprovalAsked, Notice, ToolReturned, TurnClosed
 from engine.harness.permissions import Rule
 from engine.harness.sandbox import working_sandbox
 from engine.store import Store
 from tests.support.hands import call_text
 from tests.support.talking import Talk, make_profile
+from ui.present import notice_line
 
 needs_sandbox = pytest.mark.skipif(working_sandbox() is None, reason="no working bubblewrap here")
 NOW = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
@@ -191,3 +192,26 @@ def test_a_reminder_is_kept_after_it_was_permitted(home: Home) -> None:
     assert "Call Ann" in asked.title
     home.say(call_text("list_events"), "There.")
     assert "Call Ann" in home.results()[0].text
+
+
+def notices(home: Home) -> list[tuple[str, str]]:
+    return [(event.code, event.values["subject"]) for event in home.talk.events if isinstance(event, Notice)]
+
+
+def test_what_waits_for_a_person_or_is_wrong_is_told_once(home: Home, paths: Paths, tmp_path: Path) -> None:
+    papers = (tmp_path / "papers").resolve()
+    server = '[mcpServers.clock]\ncommand = "/nowhere/clock"\n'
+    write_harness(paths, server, folder=papers)
+    home.say("Hello.")
+    assert notices(home) == [("server_waits", "clock")]
+    (papers / "AGENTS.md").write_text("Be brief.", encoding="utf-8")
+    home.say("Hello.")
+    assert notices(home) == [("folder_waits", str(papers))]
+    home.say("Hello.")
+    assert notices(home) == []
+    (paths.home / "harness.toml").write_text("[budgets]\nturn_seconds = 'long'\n", encoding="utf-8")
+    home.say("Hello.")
+    (notice,) = [event for event in home.talk.events if isinstance(event, Notice)]
+    assert notice.code == "harness_wrong" and "line 2" in notice.values["problem"]
+    for language in ("en", "zh"):
+        assert "line 2" in notice_line(notice, language)
