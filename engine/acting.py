@@ -17,6 +17,7 @@ from engine.errors import AgentError, RuntimeFailed, ScoringStopped, boundary
 from engine.events import TurnEvent
 from engine.hands import Hands, Offer, Offered, names_of
 from engine.harness.approvals import LASTING, PERMITTING, Approval
+from engine.harness.config import HookMoment
 from engine.harness.permissions import Decision, Rule, decide, pattern_for
 from engine.harness.tool_calls import (
     CallFault,
@@ -248,6 +249,9 @@ class _Doing:
     def _permitted(self, call: ToolCall, number: int, offered: Offered) -> ToolResult:
         """Ask whether it may be run, where that is to be asked, and run it."""
         acting, record = self._acting, self._acting.turn.record
+        if problem := self._hooks("before_tool", call):
+            said = f"This call was not run: a hook of the user's forbids it ({problem}). Do not try it again."
+            return self._end(call, number, "refused", _own(said))
         invocation = Invocation(call, record.conversation_id, record.turn_id, self._stop, self)
         circumstances = acting.hands.circumstances(record.conversation_id, is_tainted=acting.is_tainted)
         circumstances = replace(circumstances, can_ask=circumstances.can_ask and acting.attended)
@@ -304,7 +308,24 @@ class _Doing:
         except AgentError as error:
             result = ToolResult(f"{error.problem} {error.hint}".strip(), is_error=True)
         state: CallState = "failed" if result.is_error else "done"
-        return self._end(invocation.call, number, state, result, time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        if problem := self._hooks("after_tool", invocation.call, state=state, result=result.text):
+            self._post(self._acting.turn.notice("hook_failed", problem=problem))
+        return self._end(invocation.call, number, state, result, seconds)
+
+    def _hooks(self, moment: HookMoment, call: ToolCall, **more: str) -> str:
+        """What one of them says against it. Raises: ScoringStopped."""
+        record, hooks = self._acting.turn.record, self._acting.offer.hooks
+        if not hooks.are_at(moment, call.name):
+            return ""
+        facts = {
+            "conversation": record.conversation_id,
+            "turn": record.turn_id,
+            "tool": call.name,
+            "arguments": call.arguments,
+            **more,
+        }
+        return hooks.run(moment, facts, self._stop, call.name)
 
     def _check_goes_on(self) -> None:
         if self._is_over:

@@ -14,11 +14,12 @@ from typing import Any
 
 from engine.acting import Acting
 from engine.answering import Answering
-from engine.asides import Aside
+from engine.asides import Aside, aside
 from engine.errors import (
     AgentError,
     BadText,
     ConversationBusy,
+    HookForbids,
     ModelProblem,
     OutOfMemory,
     ScoringStopped,
@@ -241,12 +242,31 @@ class Agent:
             answer = turn.answer(state, error)
             self._store.close_turn(answer)
         self._count(turn, state)
+        if self._offer.hooks.are_at("after_turn"):
+            facts = {
+                "conversation": turn.record.conversation_id,
+                "turn": turn.record.turn_id,
+                "state": state,
+                "text": answer.text,
+            }
+            # It is bounded by its own time; the turn is over, and what stops it need not stop this.
+            if problem := (yield from aside(partial(self._offer.hooks.run, "after_turn", facts, NEVER))):
+                yield turn.notice("hook_failed", problem=problem)
         yield turn.closed(answer, self._profile.context_tokens)
 
     def _route_and_answer(self, turn: RunningTurn, message: _Message, stop: Stop) -> Steps:
         record = turn.record
         path = self._store.path(record.parent_turn_id) if record.parent_turn_id else ()
         left_out = self._look_up()
+        if self._offer.hooks.are_at("before_turn"):
+            facts = {"conversation": record.conversation_id, "turn": record.turn_id, "text": record.user_text}
+            problem = yield from aside(partial(self._offer.hooks.run, "before_turn", facts, stop))
+            if problem:
+                raise HookForbids(
+                    f"A hook of yours forbids this turn: {problem}.", "Ask otherwise, or see harness.toml."
+                )
+            # Other turns may have run meanwhile.
+            left_out = self._look_up()
         route = self._route(turn, path, message.pinned, stop)
         yield turn.routed(route)
         for note in (*self._untold, *(note for note in left_out if note.expert == route.expert)):

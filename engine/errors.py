@@ -4,6 +4,7 @@ AgentError
 ├── UsageProblem          the caller asked for something impossible (exit code 2)
 │   ├── UnknownName       no such expert, profile, conversation or turn
 │   ├── ConversationBusy  one of its turns waits for an approval or a tool
+│   ├── HookForbids       a program of the user's objects to the turn
 │   └── BadText           empty text, or text that is not valid Unicode
 ├── ModelProblem          a file is missing or is not what it should be
 │   ├── ModelMissing
@@ -51,6 +52,10 @@ class UnknownName(UsageProblem):
 
 
 class ConversationBusy(UsageProblem):
+    pass
+
+
+class HookForbids(UsageProblem):
     pass
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
 from engine.harness.approvals import Approvals
+from engine.harness.hooks import NO_HOOKS, Hooks
 from engine.harness.permissions import Circumstances, Rule
 from engine.harness.tool_calls import Tool
 from engine.harness.tool_calls.looping import MOST_CALLS
@@ -56,6 +57,7 @@ class Offer:
     """What of one result the expert reads, at most."""
     remarks: tuple[Remark, ...] = ()
     """Each is told when it is new."""
+    hooks: Hooks = NO_HOOKS
 
     def of(self, expert: str) -> tuple[Offered, ...]:
         return self.tools.get(expert, ())

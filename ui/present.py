@@ -119,7 +119,15 @@ def error_lines(problem: str, hint: str, language: str) -> list[str]:
 
 
 _REMARKS: Final = frozenset(
-    ("harness_wrong", "folder_waits", "folder_changed", "server_waits", "server_tools_wait", "server_failed")
+    (
+        "harness_wrong",
+        "folder_waits",
+        "folder_changed",
+        "server_waits",
+        "server_tools_wait",
+        "server_failed",
+        "hook_failed",
+    )
 )
 """Notices of the configuration."""
 

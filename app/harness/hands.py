@@ -66,7 +66,9 @@ class HomeHands:
         made = self._tools.toolboxes(harnessed.config)
         made.mcp.start()
         made.mcp.refresh()
-        return replace(self._offer(harnessed.config, (*made.all, *self._own)), remarks=tuple(_remarks(harnessed, made)))
+        offer = self._offer(harnessed.config, (*made.all, *self._own))
+        hooks = self._tools.hooks(harnessed.config)
+        return replace(offer, hooks=hooks, remarks=tuple(_remarks(harnessed, made)))
 
     def circumstances(self, conversation_id: str, *, is_tainted: bool) -> Circumstances:
         return self._tools.circumstances(conversation_id, self.harnessed().config, is_tainted=is_tainted)

@@ -25,6 +25,7 @@ from engine.harness.builtin.files.toolbox import FileToolbox
 from engine.harness.builtin.notes import NoteToolbox
 from engine.harness.builtin.web.toolboxes import FetchToolbox, SearchToolbox
 from engine.harness.config import FolderTrust, HarnessConfig, Harnessed, SecretName
+from engine.harness.hooks import Hooks
 from engine.harness.mcp import McpToolbox
 from engine.harness.mcp.approvals import ApprovalStore
 from engine.harness.mcp.entries import Entry, EntryProblem, entries_of
@@ -138,6 +139,9 @@ class HomeTools:
                     old.close()
                 self._made = self._make(config, made_of)
             return self._made
+
+    def hooks(self, config: HarnessConfig) -> Hooks:
+        return Hooks(config.hooks, self._environment, str(self._paths.home))
 
     def circumstances(self, conversation_id: str, config: HarnessConfig, *, is_tainted: bool) -> Circumstances:
         """Rules of the configuration stand beside what a person answered; what forbids counts in either."""

@@ -89,4 +89,5 @@ TEXTS: Mapping[str, Wording] = {
     "notice.server_failed": Wording(
         "The MCP server {subject} does not run: {problem}", "MCP 服务器 {subject} 未运行：{problem}"
     ),
+    "notice.hook_failed": Wording("A hook went wrong: {problem}", "钩子出错：{problem}"),
 }

@@ -21,6 +21,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 
 from engine.errors import UsageProblem
+from engine.harness.environment import necessities
 from engine.harness.mcp.entries import SecretOf, StdioEntry, with_secrets
 from engine.harness.mcp.lines import LineReader, LongLine
 from engine.harness.mcp.notes import Notes
@@ -30,12 +31,6 @@ MOST_PASSED_BYTES: Final = 256 * 1024 * 1024
 MOST_STRAY_BYTES: Final = 1024 * 1024
 """On standard output that are no messages; a server that prints more there is ended."""
 
-# Programs are found through PATH; launchers keep what they fetched, and servers their own settings, under the home.
-# Language and time zone decide how text is encoded and what "now" is. None of these is a secret.
-NECESSITIES: Final = (
-    *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"),
-    *("SYSTEMROOT", "SYSTEMDRIVE", "PATHEXT", "COMSPEC", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "TEMP", "TMP"),
-)
 _POLL_S: Final = 0.02
 _KILLED_S: Final = 5.0
 """For the system to end what cannot refuse; only a program stuck in a device takes longer."""
@@ -46,8 +41,7 @@ Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObj
 
 def clean_environment(entry: StdioEntry, environment: Mapping[str, str], secret_of: SecretOf) -> dict[str, str]:
     """What the program sees: the necessities and what its entry names. Raises: AgentError where a secret is missing."""
-    necessities = {name: environment[name] for name in NECESSITIES if name in environment}
-    return necessities | with_secrets(entry.environment, secret_of)
+    return {**necessities(environment), **with_secrets(entry.environment, secret_of)}
 
 
 class Program:

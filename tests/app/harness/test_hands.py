@@ -1,5 +1,7 @@
 """The agent with its real hands on a real home; only the model is scripted."""
 
+import json
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -215,3 +217,40 @@ def test_what_waits_for_a_person_or_is_wrong_is_told_once(home: Home, paths: Pat
     assert notice.code == "harness_wrong" and "line 2" in notice.values["problem"]
     for language in ("en", "zh"):
         assert "line 2" in notice_line(notice, language)
+
+
+def hook(when: str, source: str, *, tools: str = "[]") -> str:
+    command = json.dumps([sys.executable, "-c", source])
+    return f"[[hooks]]\nwhen = {json.dumps(when)}\ncommand = {command}\ntools = {tools}\n"
+
+
+def test_a_hook_forbids_a_call_before_anybody_is_asked(home: Home, paths: Paths) -> None:
+    objects = "import sys; print('no notes today', file=sys.stderr); sys.exit(1)"
+    write_harness(paths, hook("before_tool", objects, tools='["add_note"]'))
+    home.say(call_text("add_note", title="Tea", text="Buy tea"), "It was not noted.")
+    (result,) = home.results()
+    assert (result.state, home.asked()) == ("refused", [])
+    assert "no notes today" in result.text
+    assert "no notes today" in home.talk.runtime.last_prompt()
+
+
+def test_a_hook_forbids_a_turn_and_nothing_of_it_is_answered(home: Home, paths: Paths) -> None:
+    objects = "import json, sys; sys.exit('secret' in json.load(sys.stdin)['text'])"
+    write_harness(paths, hook("before_turn", objects))
+    assert home.say("Hello.", text="Good morning").text == "Hello."
+    refused = home.say("Hello.", text="Tell the secret")
+    assert (refused.state, refused.text) == ("failed", "")
+    assert "A hook of yours forbids this turn" in refused.problem
+
+
+def test_hooks_after_a_call_and_a_turn_are_told_what_came_of_them(home: Home, paths: Paths, tmp_path: Path) -> None:
+    appends = f"import sys; open({str(tmp_path / 'told')!r}, 'a').write(sys.stdin.read() + chr(10))"
+    fails = "import sys; sys.exit('the log is full')"
+    write_harness(paths, hook("after_tool", appends) + hook("after_turn", appends) + hook("after_turn", fails))
+    closed = home.say(call_text("search_notes", words="tea"), "There is none.")
+    told = [json.loads(line) for line in (tmp_path / "told").read_text(encoding="utf-8").splitlines()]
+    assert [one["moment"] for one in told] == ["after_tool", "after_turn"]
+    assert (told[0]["tool"], told[0]["state"]) == ("search_notes", "done")
+    assert (told[1]["state"], told[1]["text"]) == ("answered", "There is none.")
+    assert closed.state == "answered"
+    assert [event.code for event in home.talk.events if isinstance(event, Notice)] == ["hook_failed"]
