@@ -1,7 +1,7 @@
 """`macaron ask`: one turn, printed as it comes or as one JSON object."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -11,9 +11,10 @@ from app.settings import screen_language
 from app.stopping import set_by_signals
 from app.wiring import attached, open_client
 from engine.agent import checked_text
-from engine.events import Notice, Reading, RouteChosen, TextDelta, TurnClosed, TurnEvent
+from engine.events import Notice, Reading, RouteChosen, TextDelta, ToolCalled, ToolReturned, TurnClosed, TurnEvent
 from engine.runtime.protocol import Stop, Usage
 from ui.client import Client
+from ui.inert import display_line
 from ui.present import DisplayStream, notice_line
 from ui.strings import detect_language, say
 
@@ -51,16 +52,18 @@ def ask_once(
             print_note(notice)
         with closing(opened.client.ask(text, conversation_id=conversation_id, expert=expert)) as turn:
             events = _stopping(turn, stop, opened.client)
+            calls: list[dict[str, Any]] = []
+            events = _noting(events, calls)
             closed = _collect(events, progress, language) if as_json else _print(events, progress, language)
     if as_json:
-        print_json(summary(closed))
+        print_json(summary(closed, calls))
     elif closed.state in ("failed", "interrupted"):
         print_error(closed.problem, closed.hint, as_json=False)
     return {"failed": _FAILED, "interrupted": _FAILED, "stopped": _STOPPED}.get(closed.state, 0)
 
 
-def summary(closed: TurnClosed) -> dict[str, Any]:
-    """The object that `ask --json` prints."""
+def summary(closed: TurnClosed, calls: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """The object that `ask --json` prints; `calls` are those of tools, in their order."""
     route = closed.route
     result: dict[str, Any] = {
         "conversation_id": closed.conversation_id,
@@ -75,10 +78,30 @@ def summary(closed: TurnClosed) -> dict[str, Any]:
             "total": _rounded(closed.timing.total),
         },
         "stopped": closed.state == "stopped",
+        "calls": list(calls),
     }
     if closed.state in ("failed", "interrupted"):
         result["error"] = {"problem": closed.problem, "hint": closed.hint}
     return result
+
+
+def _noting(events: Iterator[TurnEvent], calls: list[dict[str, Any]]) -> Iterator[TurnEvent]:
+    """The same events; `calls` gains what they tell of tools."""
+    for event in events:
+        match event:
+            case ToolCalled():
+                calls.append(
+                    {"tool": event.tool, "source": event.source, "arguments": event.arguments, "state": "waiting"}
+                )
+            case ToolReturned(call=number):
+                # They are numbered from 1, in the order in which they were called.
+                calls[number - 1] |= {
+                    "state": event.state,
+                    "result": event.text,
+                    "tainted": event.is_tainted,
+                    "seconds": round(event.seconds, 3),
+                }
+        yield event
 
 
 def _counts(usage: Usage) -> dict[str, int]:
@@ -132,6 +155,8 @@ def _show_progress(event: TurnEvent, progress: ProgressLine, language: str) -> N
     match event:
         case RouteChosen(route=route):
             progress.show(f"{route.expert} …")
+        case ToolCalled(tool=tool):
+            progress.show(f"{display_line(tool)} …")
         case Notice(code="waiting", values=values):
             progress.show(say("phase.waiting_behind", language, count=values["ahead"]))
         case Reading(done=done, total=total) if done < total:

@@ -43,6 +43,7 @@ Consult = Callable[[str, str], Generator[TurnEvent, None, str]]
 _REFUSED: Final = {
     "forbidden": "the user has forbidden it. Do not try it again",
     "plan": "this conversation only plans: nothing that changes anything is run. Say what you would do",
+    "no_sandbox": "there is no sandbox here, and the user wants no program to run without one",
     "nobody": "nobody is here to permit it. Answer without it, and say what is left to do",
 }
 _LOOK_S: Final = 0.2
@@ -83,6 +84,13 @@ class Acting:
     is_over: bool = False
     """The expert must answer without tools now."""
     count: int = 0
+    began: float = field(default_factory=time.monotonic)
+    waited_s: float = 0.0
+    """For a person."""
+
+    @property
+    def has_time(self) -> bool:
+        return time.monotonic() - self.began - self.waited_s <= self.offer.tool_seconds
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -178,8 +186,8 @@ class _Doing:
         judged = judge_call(acting.past, call, acting.offer.most_calls)
         acting.past.append(call)
         number, offered = self._begin(call)
-        if judged is not None or acting.is_over:
-            acting.is_over = acting.is_over or isinstance(judged, EndTools)
+        if judged is not None or acting.is_over or not acting.has_time:
+            acting.is_over = acting.is_over or isinstance(judged, EndTools) or not acting.has_time
             text = judged.text if judged is not None else "This call was not run. Answer now with what you have."
             return self._end(call, number, "refused", _own(text))
         return self._permitted(call, number, offered)
@@ -288,7 +296,9 @@ class _Doing:
             with self._changing:
                 self._check_goes_on()
                 self._post(self._acting.turn.asked_for(number, approval))
+            began = time.monotonic()
             answer = approvals.wait(approval.approval_id, self._stop)
+            self._acting.waited_s += time.monotonic() - began
         finally:
             approvals.withdraw(approval.approval_id)
         if answer in LASTING:

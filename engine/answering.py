@@ -12,13 +12,24 @@ from engine.acting import Acting
 from engine.asides import Aside
 from engine.errors import ContextOverflow, ScoringStopped
 from engine.events import TurnEvent
-from engine.harness.prompt import Prompt, PromptState, after_calls, build, head
+from engine.harness.prompt import (
+    END_OF_THOUGHT,
+    THOUGHT_CLOSE,
+    THOUGHT_OPEN,
+    Prompt,
+    PromptState,
+    after_calls,
+    build,
+    end_of_thought,
+    head,
+    opens_thought,
+)
 from engine.harness.schema_nodes import SchemaProblem
 from engine.harness.tool_calls import CallParser, Tool, ToolCall, call_grammar, parser_for, style_of
 from engine.harness.tool_calls.calls import CALL_OPEN
 from engine.mixture import Mixture
 from engine.running_turn import RunningTurn
-from engine.runtime.protocol import Finished, Prefilled, Request, Runtime, Stop, Token, Tokens
+from engine.runtime.protocol import Finished, Prefilled, Request, Runtime, Stop, Token, Tokens, Usage
 from engine.views import OpenView, ViewBuilder
 
 _LONG_MESSAGE_TOKENS: Final = 256
@@ -26,6 +37,10 @@ _LONG_MESSAGE_TOKENS: Final = 256
 _LEAST_ANSWER: Final = 64
 """Tokens that must be left for what an expert says to results."""
 _MOST_CALLS_AT_ONCE: Final = 8
+_THOUGHT: Final = "thought"
+"""Why a round ended that was broken off in a thought."""
+_MARK_TOKENS: Final = len(THOUGHT_CLOSE)
+"""A mark has at most as many."""
 _CUT: Final = "\n[The rest of this result does not fit here.]"
 
 Steps = Generator[TurnEvent | Aside[Any], None, None]
@@ -43,6 +58,10 @@ class _Round:
     texts: list[str] = field(default_factory=list)
     """Of the tokens sampled."""
     reason: str = ""
+    is_thinking: bool = False
+    """Whether it is within a thought now."""
+    thought: int = 0
+    """Tokens of thoughts."""
 
     @property
     def own(self) -> Tokens:
@@ -74,10 +93,21 @@ class Answering:
         Raises: ScoringStopped, ContextOverflow, RuntimeFailed, StoreProblem.
         """
         said: list[int] = []
+        thought, is_cut = 0, False
         while True:
             one = _Round((*prompt.tokens, *said), None, [], [])
-            yield from self._say(turn, expert, view, prompt, one, acting, stop)
+            one.is_thinking = opens_thought(self._mixture.harness) and not is_cut
+            most = acting.offer.thinking_tokens
+            yield from self._say(
+                turn, expert, view, prompt, one, acting, stop, None if most is None else most - thought
+            )
             said += one.own
+            thought += one.thought
+            is_cut = one.reason == _THOUGHT
+            if is_cut:
+                said += end_of_thought(self._mixture.harness, self._runtime)
+                yield from turn.said(END_OF_THOUGHT)
+                continue
             turn.reason = one.reason
             if not (one.calls or one.rejected) or one.reason == "stopped":
                 break
@@ -140,8 +170,9 @@ class Answering:
         one: _Round,
         acting: Acting,
         stop: Stop,
+        most_thought: int | None,
     ) -> Generator[TurnEvent, None, None]:
-        """One round. A call that has begun is held to the form of a call."""
+        """One round. A call that has begun is held to the form of a call; a thought that is too long is broken off."""
         tools = acting.tools
         one.parser = parser_for(self._style, tools) if tools else None
         sampling = replace(self._mixture.profile.sampling, seed=self._new_seed())
@@ -156,7 +187,7 @@ class Answering:
         if turn.usage.prompt_tokens:  # of the round before; what the view holds is what the last one read and wrote
             turn.usage_other += turn.usage
         grammar = self._grammar(expert, tools) if tools else None
-        yield from self._complete(turn, one, request, stop, breaks_off=grammar is not None)
+        yield from self._complete(turn, one, request, stop, breaks_off=grammar is not None, most_thought=most_thought)
         if grammar is not None and not one.reason:
             held = self._held_to_a_call(one, request, grammar)
             if held is not None:
@@ -172,9 +203,18 @@ class Answering:
             )
 
     def _complete(
-        self, turn: RunningTurn, one: _Round, request: Request, stop: Stop, *, breaks_off: bool = False
+        self,
+        turn: RunningTurn,
+        one: _Round,
+        request: Request,
+        stop: Stop,
+        *,
+        breaks_off: bool = False,
+        most_thought: int | None = None,
     ) -> Generator[TurnEvent, None, None]:
-        """To its end; or, with `breaks_off`, to the opening of a call, and then the round has no reason yet."""
+        """To its end; or, with `breaks_off`, to the opening of a call, and then the round has no reason yet; or to the
+        token of a thought that is one more than `most_thought`.
+        """
         before = len(one.sampled)
         pieces = self._runtime.generate([request], stop)
         try:
@@ -186,7 +226,13 @@ class Answering:
                         turn.completion.append(token)
                         one.sampled.append(token)
                         one.texts.append(text)
+                        one.is_thinking = _is_thinking(one)
+                        one.thought += one.is_thinking
                         yield from self._told(turn, one, text)
+                        if one.is_thinking and most_thought is not None and one.thought > most_thought:
+                            one.reason = _THOUGHT
+                            turn.usage = Usage(len(one.tokens), 0, len(one.sampled))
+                            return
                         if breaks_off and _opens_a_call(one):
                             return
                     case Finished(reason=reason, usage=usage, text=text):
@@ -256,6 +302,13 @@ def _before_long_message(tokens: Tokens, boundaries: Sequence[int]) -> tuple[int
     """The last position before the answer, when the new message is long."""
     start = boundaries[-1] if boundaries else 0
     return (len(tokens) - 1,) if len(tokens) - start > _LONG_MESSAGE_TOKENS else ()
+
+
+def _is_thinking(one: _Round) -> bool:
+    """Whether the last token is within a thought, by the marks among the last ones."""
+    last = "".join(one.texts[-_MARK_TOKENS:])
+    opened, closed = last.rfind(THOUGHT_OPEN), last.rfind(THOUGHT_CLOSE)
+    return one.is_thinking if opened == closed else opened > closed
 
 
 def _opens_a_call(one: _Round) -> bool:

@@ -15,6 +15,7 @@ from engine.harness.tool_calls.looping import MOST_CALLS
 from engine.harness.tools.values import Toolbox, ToolSpec
 
 RESULT_TOKENS: Final = 2048
+TOOL_SECONDS: Final = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,10 @@ class Offer:
     """Of one turn."""
     result_tokens: int = RESULT_TOKENS
     """What of one result the expert reads, at most."""
+    tool_seconds: float = TOOL_SECONDS
+    """After so long no more tools are called in a turn; what a person takes to answer does not count."""
+    thinking_tokens: int | None = None
+    """Of one turn, for thoughts before its answers; None for as many as there is room for."""
     remarks: tuple[Remark, ...] = ()
     """Each is told when it is new."""
     hooks: Hooks = NO_HOOKS

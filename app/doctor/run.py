@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Final
 
-from app.doctor import engine, home, host, machine, sandbox
+from app.doctor import engine, harness, home, host, machine, sandbox
 from app.doctor.check import Check
 from app.host.address import read_address
 from app.output import ProgressLine, print_json, print_text
@@ -64,6 +64,7 @@ def all_checks(paths: Paths, settings: Settings, profile: str | None, *, quick: 
         yield from host.host(paths, address)
     yield from extra()
     yield sandbox.sandbox(paths)
+    yield harness.harness(paths)
     yield home.keyring()
     yield home.port("port", settings.port, address.pid if address else None)
     yield home.port("page_port", settings.page_port, address.pid if address else None)

@@ -92,6 +92,9 @@ class HomeHands:
             {expert: some for expert, some in tools.items() if some},
             {expert: text for expert, text in heads.items() if text},
             config.budgets.turn_tool_calls,
+            config.budgets.result_tokens,
+            thinking_tokens=config.budgets.thinking_tokens,
+            tool_seconds=config.budgets.turn_seconds,
         )
 
     def _fitting(self, config: HarnessConfig, offered: Sequence[Offered]) -> tuple[Offered, ...]:

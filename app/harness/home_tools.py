@@ -150,7 +150,7 @@ class HomeTools:
             Rule(one.tool, one.pattern, one.decision == "allow") for one in config.permissions if one.decision != "ask"
         ]
         mode, has_sandbox = self.permits.mode(conversation_id), working_sandbox() is not None
-        return Circumstances(mode, tuple(rules), is_tainted, has_sandbox)
+        return Circumstances(mode, tuple(rules), is_tainted, has_sandbox, config.sandbox.without)
 
     def _make(self, config: HarnessConfig, made_of: tuple[object, ...]) -> Toolboxes:
         grants = [Grant(Path(one.path).expanduser(), one.access) for one in config.folders]

@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.harness.encoding import encode_parts
-from engine.harness.formats import ChatFormat, Content, Part
+from engine.harness.formats import ChatFormat, Content, Part, Trusted
 from engine.harness.tool_calls import Tool, results_content, style_of, system_content
 from engine.runtime.protocol import Encoder, Tokens
 
+THOUGHT_OPEN: Final = "<think>"
+THOUGHT_CLOSE: Final = "</think>"
+END_OF_THOUGHT: Final = f"\n{THOUGHT_CLOSE}\n\n"
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 
 
@@ -154,6 +157,17 @@ def after_calls(results: Sequence[str], harness: Harness, encoder: Encoder) -> T
     for content in results_content(results, style_of(chat_format.family)):
         parts += chat_format.tool_result(content)
     return encode_parts((*parts, *chat_format.assistant_open(harness.thinking)), encoder, harness.markup)
+
+
+def end_of_thought(harness: Harness, encoder: Encoder) -> Tokens:
+    """What ends a thought that has become too long; the answer follows."""
+    return encode_parts((Trusted(END_OF_THOUGHT),), encoder, harness.markup)
+
+
+def opens_thought(harness: Harness) -> bool:
+    """Whether an answer begins within a thought. In other families a model that thinks opens it itself."""
+    opening = "".join(part.text for part in harness.chat_format.assistant_open(harness.thinking))
+    return opening.rfind(THOUGHT_OPEN) > opening.rfind(THOUGHT_CLOSE)
 
 
 def summary_prompt(harness: Harness, encoder: Encoder, before: Tokens) -> Tokens:

@@ -269,6 +269,11 @@ class Store:
         with self._database.reading() as connection:
             return views.latest_epoch(connection, conversation_id, expert, on_path)
 
+    def epoch_of_turn(self, turn_id: str, expert: str) -> Epoch | None:
+        """The epoch of the view `expert` in which the turn was answered; None where it left no tokens there."""
+        with self._database.reading() as connection:
+            return views.epoch_of_turn(connection, turn_id, expert)
+
     def begin_epoch(self, epoch: Epoch) -> None:
         """Raises: UnknownName when there is no such conversation or no such folded turn."""
         with self._database.transaction() as connection:

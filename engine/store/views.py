@@ -26,6 +26,16 @@ def latest_epoch(
     return None
 
 
+def epoch_of_turn(connection: sqlite3.Connection, turn_id: str, expert: str) -> Epoch | None:
+    """The epoch of this view in which the turn was answered: the first that holds it; later ones only read it."""
+    row = connection.execute(
+        "SELECT epochs.* FROM epochs JOIN segments USING (epoch_id) WHERE segments.turn_id = ? AND epochs.expert = ?"
+        " ORDER BY epochs.number, epochs.epoch_id LIMIT 1",
+        [turn_id, expert],
+    ).fetchone()
+    return None if row is None else rows.epoch_of(row)
+
+
 def insert_epoch(connection: sqlite3.Connection, epoch: Epoch, now: str) -> None:
     connection.execute(
         """

@@ -3,19 +3,23 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from app.ask import _noting
 from app.opening import open_store
 from app.paths import Paths
+from engine.events import ToolCalled, ToolReturned
 from tests.app.running import Done, command, environment, macaron
 from tests.support.hosting import end_host, host_pid
 
 pytestmark = pytest.mark.model
 
 FRANCE = "What is the capital of France?"
-KEYS = ["conversation_id", "turn_id", "text", "route", "usage", "usage_other", "timing_ms", "stopped"]
+KEYS = ["conversation_id", "turn_id", "text", "route", "usage", "usage_other", "timing_ms", "stopped", "calls"]
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +55,32 @@ def test_json_has_the_documented_keys_and_no_others(first: Done):
     assert set(answer["usage_other"]) == set(answer["usage"])
     assert set(answer["timing_ms"]) == {"route", "first_token", "total"}
     assert answer["stopped"] is False
+    assert answer["calls"] == []
+
+
+def test_calls_are_noted_with_what_came_of_them() -> None:
+    called = ToolCalled(turn_id="t", number=1, call=1, tool="add_note", arguments='{"title": "Tea"}')
+    returned = ToolReturned(
+        turn_id="t", number=3, call=2, tool="web_fetch", state="refused", text="No.", is_tainted=False, seconds=0.0
+    )
+    events = [
+        called,
+        replace(called, number=2, call=2, tool="web_fetch", source="clock"),
+        returned,
+        replace(returned, number=4, call=1, tool="add_note", state="done", text="Noted.", seconds=0.12345),
+    ]
+    calls: list[dict[str, Any]] = []
+    assert list(_noting(iter(events), calls)) == events
+    assert calls[0] == {
+        "tool": "add_note",
+        "source": "",
+        "arguments": '{"title": "Tea"}',
+        "state": "done",
+        "result": "Noted.",
+        "tainted": False,
+        "seconds": 0.123,
+    }
+    assert (calls[1]["source"], calls[1]["state"]) == ("clock", "refused")
 
 
 def test_the_router_scored_every_expert_and_chose_one_of_them(first: Done):

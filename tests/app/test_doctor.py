@@ -14,6 +14,7 @@ from app.doctor import engine, machine, sandbox
 from app.doctor import home as home_checks
 from app.doctor import host as host_checks
 from app.doctor.check import Check
+from app.doctor.harness import harness
 from app.doctor.probing import ProbeFailed, ask_python
 from app.doctor.run import run_doctor
 from app.home_lock import hold_home
@@ -66,7 +67,9 @@ def test_a_healthy_home_is_found_healthy(home: Path) -> None:
     assert done.code == 0
     assert done.json["ok"]
     assert {"system", "memory", "disk", "home", "llama_cpp", "profile", "base", "backend", "speed"} <= set(checks)
-    assert {"modes", "clock", "packages", "gpu", "sandbox", "keyring", "port", "page_port", "hub"} <= set(checks)
+    assert {"modes", "clock", "packages", "gpu", "sandbox", "harness", "keyring", "port", "page_port", "hub"} <= set(
+        checks
+    )
     assert "CPU" in checks["backend"]["detail"]
     assert "GPU" in checks["backend"]["detail"], "it says why"
     assert all(check["hint"] for check in checks.values() if check["level"] != "ok")
@@ -118,6 +121,21 @@ def test_a_damaged_database_is_bad_and_the_hint_names_restore(paths: Paths) -> N
     paths.database.write_bytes(b"no database at all")
     state = home_checks.database(paths)
     assert state.check.level == "bad" and state.check.hint
+
+
+def test_configuration_that_is_wrong_or_waits_is_named_with_what_to_do(paths: Paths, tmp_path: Path) -> None:
+    table, folder = paths.home / "harness.toml", (tmp_path / "papers").resolve()
+    assert harness(paths).level == "ok"
+    granted = f"[[folders]]\npath = {json.dumps(str(folder))}\n"
+    table.write_text(granted + "[mcpServers.clock]\ncommand = 'clock'\n", encoding="utf-8")
+    assert (harness(paths).level, harness(paths).hint) == ("warning", "`macaron servers approve clock`")
+    folder.mkdir()
+    (folder / "AGENTS.md").write_text("Be brief.", encoding="utf-8")
+    assert harness(paths).hint == f"Read them: `macaron tools trust {folder}`."
+    table.write_text("[mcpServers.saved]\ncommand = 'clock'\n", encoding="utf-8")
+    assert harness(paths).detail.startswith("saved: ")
+    table.write_text("[budgets]\nturn_seconds = 'long'\n", encoding="utf-8")
+    assert harness(paths).level == "bad" and "line 2" in harness(paths).detail
 
 
 def test_K4_files_that_others_may_read_are_named_with_the_command_that_closes_them(paths: Paths) -> None:

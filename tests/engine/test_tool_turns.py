@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+import time
 from contextlib import closing
 
 import pytest
@@ -58,7 +59,7 @@ def approve(talk: Talk, answer, *, text="Write it.", expert="L1") -> TurnClosed:
             continue
         talk.events.append(event)
         if isinstance(event, ApprovalAsked):
-            talk.hands.approvals.answer(event.approval_id, answer)
+            talk.hands.approvals.answer(event.approval_id, answer(event) if callable(answer) else answer)
     closed = talk.events[-1]
     assert isinstance(closed, TurnClosed)
     talk.conversation_id = closed.conversation_id
@@ -147,6 +148,20 @@ def test_the_same_call_in_a_row_is_not_run_again_and_then_ends_the_tools(talk, a
     assert add.ran == [{"a": 1, "b": 1}]
     assert [event.state for event in of(talk, ToolReturned)] == ["done", "refused", "refused"]
     assert closed.state == "answered"
+
+
+def test_when_the_time_of_the_turn_is_over_no_more_tools_are_run_and_waiting_for_a_person_does_not_count(tmp_path):
+    slow = tool_of("slow", lambda given: time.sleep(0.3) or "slept")
+    write = writing()
+    with open_talk(tmp_path, hands=TestHands([slow, write], tool_seconds=0.2)) as talk:
+        talk.runtime.will_say(call_text("slow"), call_text("write", path="a"), "It is late.")
+        assert talk.say("Do both.", "L1").text == "It is late."
+        assert [event.state for event in of(talk, ToolReturned)] == ["done", "refused"]
+        assert not write.ran
+    with open_talk(tmp_path, hands=TestHands([write], tool_seconds=0.2)) as talk:
+        talk.runtime.will_say(call_text("write", path="a"), call_text("write", path="b"), "Both are written.")
+        approve(talk, lambda _event: time.sleep(0.3) or "once")
+        assert [given["path"] for given in write.ran] == ["a", "b"]
 
 
 def test_a_tool_that_fails_says_so_to_the_model_and_the_turn_goes_on(talk, add):

@@ -54,6 +54,8 @@ class TestHands:
     mode: Mode = "ask"
     can_ask: bool = True
     most_calls: int = 8
+    tool_seconds: float = 600.0
+    thinking_tokens: int | None = None
     heads: dict[str, str] = field(default_factory=dict)
     remembered: list[Rule] = field(default_factory=list)
     seen: list[Circumstances] = field(default_factory=list)
@@ -61,7 +63,13 @@ class TestHands:
 
     def current(self) -> Offer:
         offered = tuple(Offered(spec, box) for box in self.toolboxes for spec in box.specs())
-        return Offer(dict.fromkeys(self.readers, offered), dict(self.heads), self.most_calls)
+        return Offer(
+            dict.fromkeys(self.readers, offered),
+            dict(self.heads),
+            self.most_calls,
+            tool_seconds=self.tool_seconds,
+            thinking_tokens=self.thinking_tokens,
+        )
 
     def circumstances(self, conversation_id: str, *, is_tainted: bool) -> Circumstances:
         self.seen.append(Circumstances(self.mode, tuple(self.remembered), is_tainted, can_ask=self.can_ask))

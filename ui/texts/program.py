@@ -27,6 +27,7 @@ TEXTS: Mapping[str, Wording] = {
     "doctor.host": Wording("Host", "主机进程"),
     "doctor.repairs": Wording("Repairs", "修复记录"),
     "doctor.sandbox": Wording("Sandbox", "沙箱"),
+    "doctor.harness": Wording("Tools", "工具"),
     "doctor.keyring": Wording("Keyring", "密钥环"),
     "doctor.port": Wording("Port of the host", "主机端口"),
     "doctor.page_port": Wording("Port of the page", "网页端口"),

@@ -15,7 +15,7 @@ _READ: Final[dict[str, Any]] = {
     "switched_off": True,
     "memory": True,
     "budgets": {
-        "output_bytes",
+        "result_tokens",
         "instruction_tokens",
         "skill_tokens",
         "opened_skill_tokens",

@@ -83,12 +83,9 @@ class MemoryLayout(Part):
 
 
 class SandboxPolicy(Part):
-    """What a sandboxed program may use."""
+    """What a sandboxed program may use. It never reaches other machines."""
 
-    network: bool = False
-    """Whether it reaches other machines."""
     memory_mib: int = Field(default=1_024, ge=64, le=1_048_576)
-    disk_mib: int = Field(default=256, ge=1, le=1_048_576)
     cpu_seconds: int = Field(default=60, ge=1, le=86_400)
     """For one block of code."""
     processes: int = Field(default=64, ge=1, le=4_096)
@@ -103,9 +100,10 @@ class Budgets(Part):
     block_tool_calls: int = Field(default=16, ge=0, le=1_000)
     """Calls that one block of code may make."""
     turn_seconds: float = Field(default=600.0, gt=0, le=86_400)
+    """After so long a turn calls no more tools and answers; waiting for a person does not count."""
     tool_seconds: float = Field(default=60.0, gt=0, le=86_400)
-    output_bytes: int = Field(default=16_384, ge=256, le=1_048_576)
-    """What of a tool's output the model reads."""
+    result_tokens: int = Field(default=2_048, ge=64, le=1_048_576)
+    """What of one tool's result the model reads."""
     thinking_tokens: int = Field(default=4_096, ge=0, le=1_048_576)
     instruction_tokens: int = Field(default=2_000, ge=0, le=1_048_576)
     """Additions to the system text and AGENTS.md files, together."""

@@ -20,6 +20,8 @@ class Circumstances:
     is_tainted: bool = False
     """Whether the conversation holds text of others, which may have asked for the call."""
     has_sandbox: bool = True
+    without_sandbox: Literal["ask", "deny"] = "ask"
+    """What becomes of programs where there is none."""
     can_ask: bool = True
     """Whether there is a face with a person before it."""
 
@@ -64,7 +66,7 @@ def _floor(spec: ToolSpec, circumstances: Circumstances) -> Decision | None:
     if spec.must_ask:
         return Decision("ask", "changes")
     if spec.reach == "program" and not circumstances.has_sandbox:
-        return Decision("ask", "no_sandbox")
+        return Decision("ask" if circumstances.without_sandbox == "ask" else "refuse", "no_sandbox")
     # Text of others that asks for a request to the outside may want to carry something out with it.
     if spec.reach == "network" and circumstances.is_tainted:
         return Decision("ask", "leaves_tainted")

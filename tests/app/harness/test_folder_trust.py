@@ -269,7 +269,7 @@ def test_f2_an_image_or_link_in_instructions_stays_the_text_it_is(files, home):
     "table",
     [
         pytest.param('[[permissions]]\ntool = "*"\ndecision = "allow"\n', id="permission"),
-        pytest.param("[sandbox]\nnetwork = true\n", id="sandbox"),
+        pytest.param("[sandbox]\nprocesses = 5\n", id="sandbox"),
         pytest.param("[budgets]\nturn_tool_calls = 1000\n", id="budgets"),
         pytest.param("[tools]\nweb_fetch = true\n", id="tool"),
         pytest.param("[memory]\nrecall_items = 0\n", id="memory"),
@@ -284,7 +284,7 @@ def test_f3_even_a_trusted_folder_cannot_widen_what_is_allowed(files, proj, tabl
 
 
 def test_f3_a_folder_cannot_reach_into_the_home(files, home, proj):
-    write(home, table="[sandbox]\nnetwork = false\n", **skill("mail", "Mine."))
+    write(home, table="[sandbox]\nprocesses = 5\n", **skill("mail", "Mine."))
     write(proj, **skill("mail", "Theirs."), **{"skills/../hooks/x": "y"})
     trust(files, proj)
     found = files.current([proj])

@@ -138,7 +138,7 @@ def test_a_tool_that_was_saved_is_promoted_by_a_person_and_used_in_a_new_convers
 
 
 @needs_sandbox
-def test_promotion_is_asked_for_each_time_whatever_was_permitted(home: Home) -> None:
+def test_E7_promotion_is_asked_for_each_time_whatever_was_permitted(home: Home) -> None:
     home.say(call_text("python", code=SAVE), "Saved.")
     home.tools.permits.remember(Rule("promote_tool", "*", True))
     home.tools.permits.set_mode(home.talk.conversation_id or "", "auto")
@@ -148,7 +148,7 @@ def test_promotion_is_asked_for_each_time_whatever_was_permitted(home: Home) -> 
 
 
 @needs_sandbox
-def test_a_promoted_tool_waits_again_once_what_it_calls_has_changed(home: Home) -> None:
+def test_E11_a_promoted_tool_waits_again_once_what_it_calls_has_changed(home: Home) -> None:
     first = saving("one", "1", "one() == 1")
     second = saving("two", "int(tools.one()) + 1", "two() == 2")
     home.say(call_text("python", code=first), call_text("promote_tool", name="one"), "Kept.")

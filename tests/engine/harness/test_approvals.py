@@ -57,7 +57,7 @@ def test_several_wait_at_once_and_each_gets_its_own():
     assert approvals.waiting() == ()
 
 
-def test_a_second_answer_comes_too_late_and_says_so():
+def test_E5_a_second_answer_comes_too_late_and_says_so():
     approvals = Approvals()
     asking = Asking(approvals, approval())
     approvals.answer("a-1", "reject")
@@ -66,7 +66,7 @@ def test_a_second_answer_comes_too_late_and_says_so():
     assert asking.end() == "reject"
 
 
-def test_a_turn_that_is_stopped_was_not_permitted_and_waits_no_more():
+def test_E5_a_turn_that_is_stopped_was_not_permitted_and_waits_no_more():
     approvals, stop = Approvals(), threading.Event()
     asking = Asking(approvals, approval(), stop)
     stop.set()

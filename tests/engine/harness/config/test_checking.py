@@ -73,10 +73,10 @@ def test_a_mistake_names_file_line_and_key_and_says_what_to_do(text, said, hint)
 
 
 def test_several_mistakes_are_told_at_once():
-    found = complaints('[budgets]\nturn_seconds = "1"\n[sandbox]\nnetwrok = true\n')
+    found = complaints('[budgets]\nturn_seconds = "1"\n[sandbox]\nproceses = 5\n')
     assert [(complaint.line, complaint.key) for complaint in found] == [
         (2, "budgets.turn_seconds"),
-        (4, "sandbox.netwrok"),
+        (4, "sandbox.proceses"),
     ]
 
 

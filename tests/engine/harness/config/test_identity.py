@@ -60,7 +60,7 @@ def test_what_a_model_reads_changes_the_version(changed):
         pytest.param({"agents": "\ufeffAnswer in German.\r\n\r\n"}, id="line_breaks"),
         pytest.param({"table": f"# a comment\n{TABLE}"}, id="comment"),
         pytest.param({"table": f"{TABLE}[budgets]\nturn_seconds = 7\n"}, id="time"),
-        pytest.param({"table": f"{TABLE}[sandbox]\nnetwork = true\n"}, id="sandbox"),
+        pytest.param({"table": f"{TABLE}[sandbox]\nprocesses = 5\n"}, id="sandbox"),
         pytest.param({"table": f'{TABLE}[[hooks]]\nwhen = "after_turn"\ncommand = ["a"]\n'}, id="hook"),
         pytest.param({"table": f'{TABLE}[mcpServers.a]\ncommand = "a"\n'}, id="server"),
         pytest.param({"table": f'{TABLE}[[permissions]]\ntool = "a"\ndecision = "deny"\n'}, id="permission"),

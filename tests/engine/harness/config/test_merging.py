@@ -138,7 +138,7 @@ def test_a_folder_may_only_narrow():
         pytest.param(
             '[[permissions]]\ntool = "*"\ndecision = "allow"\n', 3, "permissions.0.decision", id="sparing_the_question"
         ),
-        pytest.param("[sandbox]\nnetwork = true\n", 1, "sandbox", id="sandbox"),
+        pytest.param("[sandbox]\nprocesses = 5\n", 1, "sandbox", id="sandbox"),
         pytest.param("[budgets]\nturn_seconds = 1\n", 1, "budgets", id="budgets"),
         pytest.param("[memory]\nis_on = true\n", 1, "memory", id="memory"),
         pytest.param('[[hooks]]\nwhen = "after_turn"\ncommand = ["./run.sh"]\n', 3, "hooks.0.command", id="beside"),

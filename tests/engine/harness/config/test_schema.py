@@ -33,7 +33,7 @@ def test_every_table_of_a_schema_forbids_unknown_keys(name):
 
 def test_keys_are_described():
     budgets = json.loads(schema_files()["home-harness-toml.schema.json"])["$defs"]["Budgets"]["properties"]
-    assert budgets["output_bytes"]["description"] == "What of a tool's output the model reads."
+    assert budgets["result_tokens"]["description"] == "What of one tool's result the model reads."
 
 
 def test_the_schema_has_the_usual_name_for_servers():

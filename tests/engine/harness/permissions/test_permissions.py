@@ -60,10 +60,12 @@ def test_without_a_sandbox_every_program_is_asked_for(mode: Mode):
     rules = (Rule("do", "*", allows=True),)
     asked = Circumstances(mode, rules, has_sandbox=False)
     assert decide(spec("program", changes=True), call(), asked) == Decision("ask", "no_sandbox")
+    denied = replace(asked, without_sandbox="deny")
+    assert decide(spec("program", changes=True), call(), denied) == Decision("refuse", "no_sandbox")
 
 
 @pytest.mark.parametrize("mode", ["ask", "auto"])
-def test_after_text_of_others_everything_that_leaves_the_machine_is_asked_for(mode: Mode):
+def test_F1_after_text_of_others_everything_that_leaves_the_machine_is_asked_for(mode: Mode):
     rules = (Rule("do", "*", allows=True),)
     clean = Circumstances(mode, rules)
     assert decide(spec("network"), call(url="https://a.example"), clean).verdict == "run"
@@ -72,13 +74,13 @@ def test_after_text_of_others_everything_that_leaves_the_machine_is_asked_for(mo
 
 
 @pytest.mark.parametrize("reach", ["program", "network", "own_data"])
-def test_where_nobody_can_be_asked_what_would_be_asked_for_is_refused(reach: Reach):
+def test_E6_where_nobody_can_be_asked_what_would_be_asked_for_is_refused(reach: Reach):
     asked = Circumstances("ask", can_ask=False)
     assert decide(spec(reach, changes=True), call(), asked) == Decision("refuse", "nobody")
     assert decide(spec("own_data"), call(), asked).verdict == "run"
 
 
-def test_a_rule_is_of_one_tool_alone():
+def test_E5_a_rule_is_of_one_tool_alone():
     rules = (Rule("other", "*", allows=True),)
     assert decide(spec("network"), call(), Circumstances("ask", rules)).verdict == "ask"
 
@@ -106,21 +108,21 @@ def test_arguments_that_are_no_object_are_about_themselves(text: str):
 
 
 @pytest.mark.parametrize("path", ["/a/b.txt", "/a/[draft]*?.txt", "/a/*", "/a/ü [1].md"])
-def test_always_covers_the_same_file_and_no_other(path: str):
+def test_E5_always_covers_the_same_file_and_no_other(path: str):
     rule = Rule("do", pattern_for(call(path=path)), allows=True)
     assert rule.covers(call(path=path, text="anything"))
     assert not rule.covers(call(path=path + "x"))
     assert not rule.covers(call(path="/a/other"))
 
 
-def test_no_way_around_leads_out_of_what_was_allowed_or_past_what_was_forbidden():
+def test_E5_no_way_around_leads_out_of_what_was_allowed_or_past_what_was_forbidden():
     rules = (Rule("do", "/notes/*", allows=True), Rule("do", "/secret/*", allows=False))
     write, asked = spec("files", changes=True), Circumstances("ask", rules)
     assert decide(write, call(path="/notes/../home/x"), asked).verdict == "ask"
     assert decide(write, call(path="/notes/./../secret/key"), asked).verdict == "refuse"
 
 
-def test_always_for_an_address_covers_its_host():
+def test_E5_always_for_an_address_covers_its_host():
     rule = Rule("do", pattern_for(call(url="https://a.example/1")), allows=True)
     assert rule.covers(call(url="http://A.example:99/2"))
     assert not rule.covers(call(url="https://a.example.org/1"))

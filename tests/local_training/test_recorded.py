@@ -1,0 +1,148 @@
+"""Fifty recorded turns: what training would read of them is to the token what was served, by the real runtime."""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.harness.home_tools import HomeTools
+from app.opening import open_store
+from app.paths import Paths, make_home
+from app.wiring import Built, build_agent
+from engine.asides import at_once
+from engine.assets import asset_path
+from engine.errors import UsageProblem
+from engine.events import ToolReturned, TurnClosed
+from engine.harness.prompt import Harness
+from engine.routing.profile import load_profile
+from engine.runtime.llama import LlamaRuntime
+from engine.runtime.protocol import NEVER, Finished, LoadPlan, ModelInfo, Piece, Request, Stop, Token, Tokens, Usage
+from engine.store import Store
+from engine.views import shared_views
+from local_training.recorded import RecordedStep, recorded_steps
+from tests.support.hands import call_text
+
+pytestmark = pytest.mark.model
+SKILL = "---\nname: tea\ndescription: {0}\n---\nWarm the pot first.\n"
+
+
+class Recording(LlamaRuntime):
+    """The real runtime, which keeps what it was asked; now and then it writes what a test wants instead of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[Request] = []
+        self.loads = 0
+        self.says: list[str] = []
+
+    def load(self, plan: LoadPlan) -> ModelInfo:
+        self.loads += 1
+        return super().load(plan)
+
+    def generate(self, requests: Sequence[Request], stop: Stop = NEVER) -> Generator[Piece, None, None]:
+        self.asked += requests
+        if not self.says:
+            yield from super().generate(requests, stop)
+            return
+        tokens = self.encode(self.says.pop(0))
+        for token in tokens:
+            yield Token(0, token, self.decode([token]))
+        yield Finished(0, "stop", Usage(len(requests[0].tokens), 0, len(tokens)))
+
+    def answered(self) -> list[Tokens]:
+        """Prompts of answers, in the order in which they were served."""
+        return [request.tokens for request in self.asked if request.cache_key]
+
+
+class Table:
+    def __init__(self, runtime: Recording, store: Store, built: Built, paths: Paths) -> None:
+        self.runtime, self.store, self.paths = runtime, store, paths
+        self.agent = built.agent
+        self.turns: list[str] = []
+        self.results: list[ToolReturned] = []
+
+    def say(self, text: str, expert: str, conversation_id: str | None = None, says: Sequence[str] = ()) -> TurnClosed:
+        self.runtime.says = list(says)
+        events = list(at_once(self.agent.turn(text, expert=expert, conversation_id=conversation_id)))
+        self.results += [event for event in events if isinstance(event, ToolReturned)]
+        closed = events[-1]
+        assert isinstance(closed, TurnClosed) and closed.state == "answered", closed
+        self.turns.append(closed.turn_id)
+        return closed
+
+    @property
+    def harness(self) -> Harness:
+        return self.agent.current_mixture().harness
+
+    def steps(self, turn_id: str) -> tuple[RecordedStep, ...]:
+        mixture = self.agent.current_mixture()
+        heads = {expert: mixture.harness.reads(expert) for expert in mixture.harness.systems}
+        views = shared_views(heads, mixture.answering_stacks)
+        return recorded_steps(self.store, turn_id, mixture.harness, self.runtime, views)
+
+
+@pytest.fixture(scope="module")
+def table(starter_base: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
+    folder = tmp_path_factory.mktemp("recorded")
+    paths = Paths(folder / "home")
+    make_home(paths)
+    (paths.home / "harness.toml").write_text("[budgets]\ntool_tokens = 400\n", encoding="utf-8")
+    write_skill(paths, "How tea is made.")
+    profile = replace(
+        load_profile(asset_path("profiles", "starter")), context_tokens=2048, max_answer_tokens=12, summary_tokens=8
+    )
+    runtime = Recording()
+    with open_store(paths) as store, closing(HomeTools(paths, store.database)) as tools:
+        try:
+            plan = LoadPlan(str(starter_base), context_tokens=2048, pool_tokens=6144)
+            yield Table(runtime, store, build_agent(runtime, store, profile, plan, tools=tools), paths)
+        finally:
+            runtime.close()
+
+
+def write_skill(paths: Paths, description: str) -> None:
+    file = paths.home / "skills" / "tea" / "SKILL.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(SKILL.format(description), encoding="utf-8")
+
+
+def test_training_reads_what_was_served_for_fifty_turns_and_an_edited_skill_needs_no_weights(table: Table) -> None:
+    talked: list[str] = []
+    for number in range(10):
+        text = f"What is {number} and {number + 3}?" if number % 2 else f"{number} 加 {number + 3} 是多少？"
+        first = table.say(text, ("L0", "L1", "L2", "L3")[number % 4])
+        talked.append(first.conversation_id)
+        table.say("And twice that? 好吗？", "L0", first.conversation_id)
+        note = call_text("add_note", title=f"Sum {number}", text="A number 数字")
+        find = call_text("search_notes", words="number")
+        table.say("Note it.", "L1", first.conversation_id, ("I will. " + note, find, "It is noted."))
+        table.say("Say it in one word.", "L1", first.conversation_id)
+        table.say("Write it as Python.", "L2", first.conversation_id)
+    assert len(table.turns) == 50
+    assert [result.tool for result in table.results[:2]] == ["add_note", "search_notes"]
+    steps = [step for turn_id in table.turns for step in table.steps(turn_id)]
+    assert [step.prompt for step in steps] == table.runtime.answered()
+    assert len(steps) >= 50 + 2 * 10
+
+    version, before = table.harness.version, table.steps(table.turns[-1])
+    write_skill(table.paths, "How tea is made in Kyoto.")
+    changed = table.say("Hello.", "L1", talked[-1])
+    assert table.harness.version != version and table.runtime.loads == 1
+    (served,) = table.store.traces(changed.turn_id)
+    assert served.harness_version == table.harness.version
+    (step,) = table.steps(changed.turn_id)
+    assert step.prompt == table.runtime.answered()[-1]
+    assert "in Kyoto" in table.runtime.decode(step.prompt)
+    # A turn of before as it would be asked today: other texts before the same words.
+    today = table.steps(table.turns[2])
+    assert "in Kyoto" in table.runtime.decode(today[0].prompt)
+    assert [one.completion for one in today] == [trace.completion for trace in answers(table, table.turns[2])]
+    assert before[0].completion == table.steps(table.turns[49])[0].completion
+    with pytest.raises(UsageProblem, match="its view is not there"):
+        recorded_steps(table.store, table.turns[0], table.harness, table.runtime, {})
+
+
+def answers(table: Table, turn_id: str) -> list[object]:
+    return [trace for trace in table.store.traces(turn_id) if trace.kind == "answer"]
