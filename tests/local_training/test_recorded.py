@@ -33,27 +33,33 @@ class Recording(LlamaRuntime):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[Request] = []
+        self.answered: list[Tokens] = []
+        """Prompts of answers, in the order in which they were served."""
         self.loads = 0
         self.says: list[str] = []
+        self._rest: Tokens = ()
+        self._read: Tokens = ()
+        """What whoever leaves where a call begins comes back with, to get its rest."""
 
     def load(self, plan: LoadPlan) -> ModelInfo:
         self.loads += 1
         return super().load(plan)
 
     def generate(self, requests: Sequence[Request], stop: Stop = NEVER) -> Generator[Piece, None, None]:
-        self.asked += requests
-        if not self.says:
+        (request,) = requests
+        goes_on = bool(self._rest) and request.tokens == self._read
+        if request.cache_key and not goes_on:
+            self.answered.append(request.tokens)
+        if not request.cache_key or not (goes_on or self.says):
             yield from super().generate(requests, stop)
             return
-        tokens = self.encode(self.says.pop(0))
-        for token in tokens:
+        self._rest = self._rest if goes_on else self.encode(self.says.pop(0))
+        self._read, count = request.tokens, 0
+        while self._rest:
+            token, *rest = self._rest
+            self._rest, self._read, count = tuple(rest), (*self._read, token), count + 1
             yield Token(0, token, self.decode([token]))
-        yield Finished(0, "stop", Usage(len(requests[0].tokens), 0, len(tokens)))
-
-    def answered(self) -> list[Tokens]:
-        """Prompts of answers, in the order in which they were served."""
-        return [request.tokens for request in self.asked if request.cache_key]
+        yield Finished(0, "stop", Usage(len(request.tokens), 0, count))
 
 
 class Table:
@@ -88,7 +94,9 @@ def table(starter_base: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     folder = tmp_path_factory.mktemp("recorded")
     paths = Paths(folder / "home")
     make_home(paths)
-    (paths.home / "harness.toml").write_text("[budgets]\ntool_tokens = 400\n", encoding="utf-8")
+    table = '[offers]\nL1 = ["add_note", "search_notes", "read_skill"]\n'
+    table += '[[permissions]]\ntool = "add_note"\ndecision = "allow"\n'
+    (paths.home / "harness.toml").write_text(table, encoding="utf-8")
     write_skill(paths, "How tea is made.")
     profile = replace(
         load_profile(asset_path("profiles", "starter")), context_tokens=2048, max_answer_tokens=12, summary_tokens=8
@@ -123,7 +131,7 @@ def test_training_reads_what_was_served_for_fifty_turns_and_an_edited_skill_need
     assert len(table.turns) == 50
     assert [result.tool for result in table.results[:2]] == ["add_note", "search_notes"]
     steps = [step for turn_id in table.turns for step in table.steps(turn_id)]
-    assert [step.prompt for step in steps] == table.runtime.answered()
+    assert [step.prompt for step in steps] == table.runtime.answered
     assert len(steps) >= 50 + 2 * 10
 
     version, before = table.harness.version, table.steps(table.turns[-1])
@@ -133,7 +141,7 @@ def test_training_reads_what_was_served_for_fifty_turns_and_an_edited_skill_need
     (served,) = table.store.traces(changed.turn_id)
     assert served.harness_version == table.harness.version
     (step,) = table.steps(changed.turn_id)
-    assert step.prompt == table.runtime.answered()[-1]
+    assert step.prompt == table.runtime.answered[-1]
     assert "in Kyoto" in table.runtime.decode(step.prompt)
     # A turn of before as it would be asked today: other texts before the same words.
     today = table.steps(table.turns[2])
