@@ -30,7 +30,7 @@ from engine.adapters.records import AdapterRecord, Evaluation
 from engine.errors import OutOfMemory, RuntimeFailed, ScoringStopped, UsageProblem
 from engine.evaluation.drift import measure_drift, measure_reference
 from engine.evaluation.integrity import inspect, is_sound
-from engine.evaluation.measuring import Tell, measure
+from engine.evaluation.measuring import Tell, is_remembered, measure
 from engine.evaluation.reading import Bench
 from engine.evaluation.remembering import Remembered
 from engine.evaluation.results import figures_of
@@ -177,6 +177,15 @@ def measure_references(
     work.remember("factory", None)
     if champion is not None:
         work.remember("champion", champion)
+
+
+def has_references(bench: Bench, paths: Paths, open_shelf: OpenShelf, *, examination: Examination) -> bool:
+    """Whether `measure_references` would have next to nothing to do. Raises: as that."""
+    with open_shelf() as shelf:
+        champion = champion_of(shelf, bench, paths)
+    stacks = {bench.stack(), bench.stack(champion)}
+    remembered = Remembered(paths.evaluations)
+    return all(is_remembered(bench, stack, examination.suites, remembered) for stack in stacks)
 
 
 def champion_of(shelf: AdapterShelf, bench: Bench, paths: Paths, *, besides: str = "") -> AdapterRef | None:

@@ -18,6 +18,7 @@ from app.evaluation.judging import (
     Examination,
     Judged,
     champion_of,
+    has_references,
     judge_candidate,
     measure_references,
     shipped_examination,
@@ -43,7 +44,7 @@ from engine.runtime.protocol import AdapterStack, Stop
 from local_training.lessons.building import LessonData, build_planned
 from local_training.lessons.comparing import Comparison, Pair, compare
 from local_training.lessons.lesson import Lesson
-from local_training.lessons.planning import DEFAULT_SIZES, LessonSizes, plan_lesson
+from local_training.lessons.planning import BRIEF_SIZES, DEFAULT_SIZES, LessonSizes, plan_lesson
 from local_training.lessons.sampling import sampling_requests
 from ui.teaching import Compared, Taught, TeachProgress
 from ui.verdicts import verdict_lines
@@ -152,12 +153,13 @@ class _Work:
 
     def _taught(self, *, use: bool) -> Taught:
         lesson = require_lesson(self.stored.corrections, self.language, allows_unsafe=self.conditions.allows_unsafe)
-        plan = plan_lesson(lesson, self.stored.corrections, self.conditions.seed, sizes=self.conditions.sizes or SIZES)
         earlier = read_earlier(self.paths, self.stored)
         expert = self.stored.proposal.expert
         self.budget.tell("loading", 0, 0)
         with ExitStack() as stack:
             bench = stack.enter_context(open_bench(self.paths, self.profile, self.base, expert, threads=self.threads))
+            sizes = self.conditions.sizes or self._sizes(bench)
+            plan = plan_lesson(lesson, self.stored.corrections, self.conditions.seed, sizes=sizes)
             now = self._answering(bench)
             answers = sampled(bench, sampling_requests(plan), self.stop, partial(self.budget.tell, "answering"))
             data = with_earlier(build_planned(plan, answers, expert=expert), earlier)
@@ -173,6 +175,14 @@ class _Work:
         self.folder.write_answers(HeldOutAnswers(tuple(map(_compared, everything.shown))))
         return self._decided(record, judged, comparison, use=use)
 
+    def _sizes(self, bench: Bench) -> LessonSizes:
+        """The first lesson of a home spends a third of its minutes on what candidates are held against."""
+        known = has_references(bench, self.paths, partial(open_shelf, self.paths), examination=self._examination())
+        return SIZES if known else BRIEF_SIZES
+
+    def _examination(self) -> Examination:
+        return self.conditions.shorten(shipped_examination())
+
     def _answering(self, bench: Bench) -> AdapterStack:
         """What the user is answered by now."""
         with open_shelf(self.paths) as shelf:
@@ -186,7 +196,7 @@ class _Work:
             bench,
             self.paths,
             partial(open_shelf, self.paths),
-            examination=self.conditions.shorten(shipped_examination()),
+            examination=self._examination(),
             stop=self.stop,
             tell=self._tell_testing,
         )

@@ -45,7 +45,7 @@ def measure(
     done = 0
     found: list[SuiteResult] = []
     for suite in suites:
-        key = key_of(bench, stack, f"suite {VERSION} {suite.name} {suite.role}", suite.content_hash)
+        key = _key(bench, stack, suite)
         result = None if remembered is None else remembered.find(key, SuiteResult)
         if result is None:
             result = _measure_suite(bench, stack, suite, stop, _from(tell, suite.name, done, total))
@@ -55,6 +55,15 @@ def measure(
         done += len(suite.items)
         tell(suite.name, done, total)
     return AdapterResults(content_hash, tuple(found))
+
+
+def is_remembered(bench: Bench, stack: AdapterStack, suites: Sequence[Suite], remembered: Remembered) -> bool:
+    """Whether `measure` would measure none of them again."""
+    return all(remembered.find(_key(bench, stack, suite), SuiteResult) is not None for suite in suites)
+
+
+def _key(bench: Bench, stack: AdapterStack, suite: Suite) -> str:
+    return key_of(bench, stack, f"suite {VERSION} {suite.name} {suite.role}", suite.content_hash)
 
 
 def _from(tell: Tell, name: str, done: int, total: int) -> Callable[[int], None]:

@@ -9,19 +9,17 @@ from typing import Final
 from engine.adapters.gate.rules import GateRules
 from engine.evaluation.suites import Item, Suite
 
-_MARGIN: Final = 1.1
-"""So many times the general items that the rules ask for, since shares of small suites are rounded."""
 _PROBE_MARGIN: Final = 2.0
 """A probe stays large enough to notice what happens in one case of ten."""
 
 
 def thinned(suites: Sequence[Suite], rules: GateRules) -> tuple[Suite, ...]:
-    """About as many as `rules` need: an equal share of every general suite, and a number of each probe.
+    """As many as `rules` need: an equal share of every general suite, rounded up, and a number of each probe.
 
     Groups stay whole, and targets stay as they are. A thinned suite is another suite to whoever compares results.
     """
     general = sum(len(_units(suite)) for suite in suites if suite.role == "general")
-    share = min(1.0, _MARGIN * rules.general_items / general) if general else 1.0
+    share = min(1.0, rules.general_items / general) if general else 1.0
     most_probes = math.ceil(_PROBE_MARGIN * rules.probe_items)
     found = []
     for suite in suites:

@@ -38,6 +38,8 @@ class LessonSizes:
 
 
 DEFAULT_SIZES: Final = LessonSizes()
+BRIEF_SIZES: Final = LessonSizes(training_practice=48, contrast=12)
+"""For a lesson that has time for a few steps only, which would not see more."""
 
 
 @dataclass(frozen=True, slots=True)

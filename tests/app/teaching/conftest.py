@@ -53,6 +53,7 @@ def small_lessons(small_suites: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few prompts, and answers of a few tokens; the tiny base says nothing worth reading."""
     sizes = LessonSizes(training_practice=6, held_out_practice=8, off_target=2, contrast=1)
     monkeypatch.setattr("app.teaching.working.SIZES", sizes)
+    monkeypatch.setattr("app.teaching.working.BRIEF_SIZES", sizes)
     monkeypatch.setattr("app.teaching.held_out.ANSWER_TOKENS", 8)
     monkeypatch.setattr("local_training.lessons.sampling.ANSWER_TOKENS", 8)
     monkeypatch.setattr("app.teaching.working.TEACH", replace(TEACH, drift_prompts=2))
