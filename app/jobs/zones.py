@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Final
 
-from tzlocal import get_localzone_name
+from tzlocal import get_localzone_name, reload_localzone
 
 from engine.errors import UsageProblem
 from engine.jobs.times import zone_named
@@ -14,6 +14,7 @@ _FALLBACK: Final = "UTC"
 def local_zone_name() -> str:
     """Raises: UsageProblem where the machine's zone has no name and is not UTC either."""
     try:
+        reload_localzone()  # who travels takes a host along that was started at home
         name = get_localzone_name()
         zone_named(name)
     except (LookupError, ValueError, OSError, UsageProblem):

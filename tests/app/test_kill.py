@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from app.adapters.shelf import StoreShelf
+from app.harness.home_tools import HomeTools
+from app.harness.tool_shelf import StoredTools
 from app.local_client import LocalClient
 from app.opening import open_store
 from app.paths import Paths
@@ -77,9 +79,9 @@ class Checker:
     def client(self, store: Store) -> LocalClient:
         stacks = dict.fromkeys(self._profile.expert_ids, ())
         agent = Agent(self._runtime, store, Mixture(self._profile, self._harness, self._info, stacks))
-        return LocalClient(
-            agent, store, self._runtime, self._profile, About("", "", ""), StoreShelf(Catalogue(store.database), Path())
-        )
+        shelf = StoreShelf(Catalogue(store.database), Path())
+        tools = StoredTools(HomeTools(Paths(Path()), store.database))
+        return LocalClient(agent, store, self._runtime, self._profile, About("", "", ""), shelf, tools)
 
     def close(self) -> None:
         self._runtime.close()

@@ -29,7 +29,7 @@ class ScriptedAgent:
     def turn(self, text: str, *, stop: threading.Event, **options: Any) -> Iterator[Any]:
         return self._events(f"turn {text}", stop)
 
-    def regenerate(self, turn_id: str, *, expert: str | None, stop: threading.Event) -> Iterator[Any]:
+    def regenerate(self, turn_id: str, *, stop: threading.Event, **options: Any) -> Iterator[Any]:
         return self._events(f"again {turn_id}", stop)
 
     def edit(self, turn_id: str, text: str, *, stop: threading.Event, **options: Any) -> Iterator[Any]:
@@ -59,7 +59,8 @@ def agent() -> ScriptedAgent:
 @pytest.fixture
 def client(agent: ScriptedAgent, tmp_path: Path) -> Iterator[LocalClient]:
     with Store.open(tmp_path / "macaron.db") as store:
-        yield LocalClient(agent, store, runtime=None, profile=None, about=None, shelf=None)  # type: ignore[arg-type]
+        unused = dict.fromkeys(("runtime", "profile", "about", "shelf", "tools"))
+        yield LocalClient(agent, store, **unused)  # type: ignore[arg-type]
 
 
 def test_a_new_turn_interrupts_idle_work(agent: ScriptedAgent, client: LocalClient):

@@ -29,6 +29,7 @@ def test_no_two_keys_of_ours_clash() -> None:
         pytest.param({"chat.new": "f5,alt+n"}, id="two keys"),
         pytest.param({"turn.copy": "c", "turn.edit": "/"}, id="letters where nothing is written"),
         pytest.param({"history.rename": "ctrl+n"}, id="a key that works elsewhere only"),
+        pytest.param({"turn.copy": "E"}, id="the capital of a letter that is taken"),
     ],
 )
 def test_a_wish_that_can_be_had_is_in_force(wanted: dict[str, str]) -> None:

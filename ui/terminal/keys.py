@@ -176,9 +176,10 @@ def _clash(key_id: str, changed: Mapping[str, str]) -> str | None:
 
 
 def _normal(keys: str) -> tuple[str, ...]:
-    """The single keys as Textual names them; empty when one of them is none."""
+    """The single keys as Textual names them, a capital letter being another key; empty when one of them is none."""
     pressed = []
-    for key in keys.lower().replace(" ", "").split(","):
+    for written in keys.replace(" ", "").split(","):
+        key = written if len(written) == 1 else written.lower()
         *modifiers, name = key.rsplit("+", 1) if len(key) > 1 else [key]
         modifiers = modifiers[0].split("+") if modifiers else []
         is_known = len(name) == 1 or {name, key} & {*_NAMED, *_SIGNS.values()} or key_to_character(name) is not None

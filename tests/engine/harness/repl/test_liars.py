@@ -5,6 +5,7 @@ import time
 import pytest
 
 from engine.harness.repl.session import Repl
+from engine.harness.repl.values import Limits
 from tests.engine.harness.repl.conftest import Tools
 
 WIRE = """
@@ -78,11 +79,21 @@ def test_a_value_as_large_as_a_frame_may_be_is_cut(repl: Repl):
 
 def test_a_flood_of_calls_whose_answers_are_not_read_ends_the_process(repl: Repl):
     tools = Tools({"add": "3"})
-    code = f"{WIRE}while True: say(kind='call', run_id=run_id, name='add', arguments='{{}}')"
+    body = "json.dumps({'kind': 'call', 'run_id': run_id, 'name': 'add', 'arguments': '{}'}).encode()"
+    code = f"{WIRE}body = {body}\nraw((struct.pack('>I', len(body)) + body) * 500)\ntime.sleep(60)"
     result = repl.run(code, tools.outside())
     assert result.ending == "lost"
     assert "without reading the answer" in result.why
     assert len(tools.calls) == result.calls < 5
+
+
+def test_calls_that_come_one_by_one_for_ever_end_with_the_budget(repl: Repl):
+    tools = Tools({"add": "3"})
+    code = f"{WIRE}while True: say(kind='call', run_id=run_id, name='add', arguments='{{}}')"
+    result = repl.run(code, tools.outside())
+    # A second call may come before the answer to the first was taken, or after it: that is the machine's to say.
+    assert result.ending in ("lost", "interrupted")
+    assert len(tools.calls) == result.calls <= Limits().calls
 
 
 def test_a_call_of_a_tool_that_was_not_offered_is_left_to_the_one_who_permits(repl: Repl):
