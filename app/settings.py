@@ -85,3 +85,8 @@ def load_settings(path: Path) -> Settings:
 def screen_language(settings: Settings, environment: Mapping[str, str]) -> str:
     """The language that is set, or that of the environment: "en" or "zh"."""
     return settings.language or detect_language(environment)
+
+
+def language_of(file: Path, environment: Mapping[str, str]) -> str:
+    """`screen_language` under the settings in this file. Raises: UsageProblem."""
+    return screen_language(load_settings(file), environment)

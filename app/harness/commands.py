@@ -12,7 +12,7 @@ from app.harness.opening import open_tools
 from app.models.wording import table
 from app.output import print_json, print_note, print_text
 from app.paths import Paths
-from app.settings import load_settings, screen_language
+from app.settings import language_of
 from engine.errors import UsageProblem
 from engine.harness.saved_tools import KeptTool, approval_text
 from engine.harness.tools.values import ToolSpec
@@ -33,7 +33,7 @@ def run_list(paths: Paths, environment: Mapping[str, str], *, as_json: bool) -> 
     if as_json:
         print_json({"tools": [_spec_facts(spec) for spec in tools], "saved": [_facts(kept) for kept in saved]})
         return 0
-    language = _language(paths, environment)
+    language = language_of(paths.settings, environment)
     heads = [say(f"tools.list.{head}", language) for head in ("name", "from", "reach", "state", "text")]
     rows = [_saved_row(kept, language) for kept in saved] + [_row(spec, language) for spec in tools]
     _print_table([heads, *rows])
@@ -47,7 +47,7 @@ def run_show(paths: Paths, environment: Mapping[str, str], name: str, *, as_json
     if as_json:
         print_json({**_facts(kept), "versions": [_version_facts(version) for version in versions]})
         return 0
-    language = _language(paths, environment)
+    language = language_of(paths.settings, environment)
     print_text(f"{display_line(name)} · {_state(kept, language)}")
     if kept.problem:
         print_text(display_text(kept.problem))
@@ -82,7 +82,7 @@ def run_promote(
 
     Raises: UnknownName, UsageProblem.
     """
-    language = _language(paths, environment)
+    language = language_of(paths.settings, environment)
     with open_tools(paths) as shelf:
         kept = shelf.saved_tool(name)
         if kept.problem:
@@ -114,7 +114,7 @@ def run_remove(paths: Paths, environment: Mapping[str, str], name: str, *, as_js
     if as_json:
         print_json({"name": name, "removed": True})
     else:
-        print_text(say("tools.removed", _language(paths, environment), name=display_line(name)))
+        print_text(say("tools.removed", language_of(paths.settings, environment), name=display_line(name)))
     return 0
 
 
@@ -142,7 +142,9 @@ def run_export(paths: Paths, environment: Mapping[str, str], name: str, file: Pa
     if as_json:
         print_json({"name": name, "file": str(file)})
     else:
-        print_text(say("tools.exported", _language(paths, environment), name=name, file=display_line(str(file))))
+        print_text(
+            say("tools.exported", language_of(paths.settings, environment), name=name, file=display_line(str(file)))
+        )
     return 0
 
 
@@ -178,7 +180,7 @@ def run_permissions(paths: Paths, environment: Mapping[str, str], forget: int | 
         ]
         print_json({"permissions": facts})
         return 0
-    language = _language(paths, environment)
+    language = language_of(paths.settings, environment)
     if not permits:
         print_text(say("tools.permissions.none", language))
         return 0
@@ -210,7 +212,7 @@ def _save(
     if as_json:
         print_json(_facts(kept))
     else:
-        language = _language(paths, environment)
+        language = language_of(paths.settings, environment)
         print_text(say("tools.saved", language, name=display_line(name), version=kept.version.version))
         print_note(say("tools.saved.next", language, name=display_line(name)))
     return 0
@@ -318,7 +320,3 @@ def _version_facts(version: Any) -> dict[str, Any]:
 def _print_table(rows: list[list[str]]) -> None:
     for line in table(rows):
         print_text(line.rstrip())
-
-
-def _language(paths: Paths, environment: Mapping[str, str]) -> str:
-    return screen_language(load_settings(paths.settings), environment)

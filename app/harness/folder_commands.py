@@ -8,7 +8,7 @@ from app.harness.opening import open_tools
 from app.models.wording import table
 from app.output import print_json, print_note, print_text
 from app.paths import Paths
-from app.settings import load_settings, screen_language
+from app.settings import language_of
 from engine.errors import UnknownName, UsageProblem
 from engine.harness.config import FolderTrust, ListedFile
 from ui.inert import display_line, display_text
@@ -21,7 +21,7 @@ def run_list(paths: Paths, environment: Mapping[str, str], *, as_json: bool) -> 
     if as_json:
         print_json({"folders": [_facts(one) for one in folders]})
         return 0
-    language = _language(paths, environment)
+    language = language_of(paths.settings, environment)
     if not folders:
         print_text(say("folders.none", language))
         return 0
@@ -53,7 +53,7 @@ def run_trust(
 
     Raises: UnknownName, UsageProblem.
     """
-    language, place = _language(paths, environment), str(folder.resolve())
+    language, place = language_of(paths.settings, environment), str(folder.resolve())
     with open_tools(paths) as shelf:
         found = next((one for one in shelf.folders() if one.place == place), None)
         if found is None or found.state == "trusted":
@@ -89,7 +89,7 @@ def run_distrust(paths: Paths, environment: Mapping[str, str], folder: Path, *, 
     if as_json:
         print_json({"folder": place, "state": "waiting"})
     else:
-        print_text(say("folders.distrusted", _language(paths, environment), folder=display_line(place)))
+        print_text(say("folders.distrusted", language_of(paths.settings, environment), folder=display_line(place)))
     return 0
 
 
@@ -116,7 +116,3 @@ def _facts(one: FolderTrust) -> dict[str, Any]:
             for file in one.files
         ],
     }
-
-
-def _language(paths: Paths, environment: Mapping[str, str]) -> str:
-    return screen_language(load_settings(paths.settings), environment)

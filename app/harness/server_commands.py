@@ -8,7 +8,7 @@ from app.harness.opening import open_tools
 from app.models.wording import table
 from app.output import print_json, print_note, print_text
 from app.paths import Paths
-from app.settings import load_settings, screen_language
+from app.settings import language_of
 from engine.errors import UnknownName, UsageProblem
 from engine.harness.config import secret_names
 from engine.harness.mcp import Listing, ServerStatus
@@ -25,7 +25,7 @@ def run_list(paths: Paths, environment: Mapping[str, str], *, as_json: bool) -> 
     if as_json:
         print_json({"servers": [_facts(one) for one in servers]})
         return 0
-    language = _language(paths, environment)
+    language = language_of(paths.settings, environment)
     if not servers:
         print_text(say("servers.none", language))
         return 0
@@ -42,7 +42,7 @@ def run_show(paths: Paths, environment: Mapping[str, str], name: str, *, as_json
     if as_json:
         print_json(_facts(server))
         return 0
-    language = _language(paths, environment)
+    language = language_of(paths.settings, environment)
     print_text(f"{display_line(name)} · {say(f'servers.state.{_state(server)}', language)}")
     if server.health.problem:
         print_text(display_text(server.health.problem))
@@ -65,7 +65,7 @@ def run_approve(
     `entry` and `tools` are the fingerprints of what the caller has read, as `list --json` tells them; what is missing
     of them is shown and asked for by `ask`. Raises: UnknownName, UsageProblem, ServerFailed.
     """
-    language = _language(paths, environment)
+    language = language_of(paths.settings, environment)
     with open_tools(paths) as shelf:
         server = _named(shelf, name)
         if not server.entry_fingerprint:
@@ -106,7 +106,7 @@ def run_revoke(paths: Paths, environment: Mapping[str, str], name: str, *, as_js
     if as_json:
         print_json(_facts(server))
     else:
-        print_text(say("servers.revoked", _language(paths, environment), name=display_line(name)))
+        print_text(say("servers.revoked", language_of(paths.settings, environment), name=display_line(name)))
     return 0
 
 
@@ -117,14 +117,14 @@ def run_restart(paths: Paths, environment: Mapping[str, str], name: str, *, as_j
     if as_json:
         print_json(_facts(server))
     else:
-        language = _language(paths, environment)
+        language = language_of(paths.settings, environment)
         print_text(f"{display_line(name)} · {say(f'servers.state.{_state(server)}', language)}")
     return 0
 
 
 def run_secret_set(paths: Paths, environment: Mapping[str, str], name: str, read: Callable[[str], str]) -> int:
     """`read` asks for the secret without showing it. Raises: NoKeyring, UsageProblem."""
-    language = _language(paths, environment)
+    language = language_of(paths.settings, environment)
     if not _can_be_named(name):
         raise UsageProblem(
             f"`{name:.80}` cannot be the name of a secret.", "Use letters, digits, dots, dashes and slashes."
@@ -137,7 +137,7 @@ def run_secret_set(paths: Paths, environment: Mapping[str, str], name: str, read
 def run_secret_remove(paths: Paths, environment: Mapping[str, str], name: str) -> int:
     """Raises: NoKeyring."""
     key = "servers.secret.removed" if remove_server_secret(name) else "servers.secret.none"
-    print_text(say(key, _language(paths, environment), name=display_line(name)))
+    print_text(say(key, language_of(paths.settings, environment), name=display_line(name)))
     return 0
 
 
@@ -224,7 +224,3 @@ def _tool_facts(own_name: str, tool: Any) -> dict[str, Any]:
         "description": tool.description,
         "parameters": dict(tool.parameters),
     }
-
-
-def _language(paths: Paths, environment: Mapping[str, str]) -> str:
-    return screen_language(load_settings(paths.settings), environment)

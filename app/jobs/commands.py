@@ -17,7 +17,7 @@ from app.jobs.wording import (
 from app.models.wording import table
 from app.output import print_json, print_text
 from app.paths import Paths
-from app.settings import load_settings, screen_language
+from app.settings import language_of
 from engine.jobs.values import Job, NewJob, Run
 from ui.inert import display_text
 from ui.strings import say
@@ -33,7 +33,7 @@ def run_list(paths: Paths, environment: Mapping[str, str], *, as_json: bool) -> 
     if as_json:
         print_json({"jobs": [asdict(job) for job in jobs]})
         return 0
-    language = _language(paths, environment)
+    language = language_of(paths.settings, environment)
     if not jobs:
         print_text(say("jobs.none", language))
         return 0
@@ -49,7 +49,7 @@ def run_show(paths: Paths, environment: Mapping[str, str], job_id: int, *, as_js
     if as_json:
         print_json({**asdict(job), "runs": [asdict(run) for run in runs]})
         return 0
-    language = _language(paths, environment)
+    language = language_of(paths.settings, environment)
     _print_table(facts(job, system_clock(), language))
     if job.text:
         print_text(f"\n{say('jobs.show.text', language)}:\n{display_text(job.text)}")
@@ -77,7 +77,7 @@ def run_history(
     if as_json:
         print_json({"runs": [asdict(run) for run in shown], "next": shown[-1].run_id if more else None})
         return 0
-    language = _language(paths, environment)
+    language = language_of(paths.settings, environment)
     if not shown:
         print_text(say("jobs.history.none", language))
         return 0
@@ -115,7 +115,7 @@ def run_now(paths: Paths, environment: Mapping[str, str], job_id: int, *, as_jso
     if as_json:
         print_json(asdict(run))
     else:
-        print_text(say("jobs.asked", _language(paths, environment), number=run.job_id))
+        print_text(say("jobs.asked", language_of(paths.settings, environment), number=run.job_id))
     return 0
 
 
@@ -129,7 +129,7 @@ def run_remove(paths: Paths, environment: Mapping[str, str], job_ids: Sequence[i
     if as_json:
         print_json({"removed": list(dict.fromkeys(job_ids))})
     else:
-        print_text(say("jobs.removed", _language(paths, environment)))
+        print_text(say("jobs.removed", language_of(paths.settings, environment)))
     return 0
 
 
@@ -138,7 +138,7 @@ def _tell(paths: Paths, environment: Mapping[str, str], key: str, job: Job, *, a
         print_json(asdict(job))
         return 0
     when = local_text(job.next_due_at, job.schedule.zone)
-    print_text(say(key, _language(paths, environment), number=job.job_id, when=when))
+    print_text(say(key, language_of(paths.settings, environment), number=job.job_id, when=when))
     return 0
 
 
@@ -149,7 +149,3 @@ def _row(run: Run, zones: Mapping[int, str], language: str) -> list[str]:
 def _print_table(rows: Sequence[Sequence[str]]) -> None:
     for line in table(rows):
         print_text(line.rstrip())
-
-
-def _language(paths: Paths, environment: Mapping[str, str]) -> str:
-    return screen_language(load_settings(paths.settings), environment)
