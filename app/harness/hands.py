@@ -1,6 +1,6 @@
 """The hands of the agent: the tools of its home as its experts are offered them, within what they have room for."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -37,7 +37,7 @@ _FIRST: Final = (
     "read_note",
     "web_fetch",
 )
-"""Those an expert reads of before others, where there is no room for all."""
+"""Those an expert reads of before others, where there is no room for all; after them those that were used most."""
 
 
 class HomeHands:
@@ -49,6 +49,7 @@ class HomeHands:
         self._style = style
         self._count: Callable[[str], int] = lambda text: len(encoder.encode(text))
         self._harnessed: Harnessed | None = None
+        self._made: tuple[HarnessConfig, Mapping[str, Offered], Offer] | None = None
         experts = [(one.expert, one.description) for one in profile.experts]
         self._own: list[Toolbox] = [SkillToolbox(self.harnessed, self._count)]
         self._own += [DelegateToolbox(experts)] if len(experts) > 1 else []
@@ -82,9 +83,16 @@ class HomeHands:
             for spec in toolbox.specs():
                 if config.is_on(spec.tool.name):
                     found.setdefault(spec.tool.name, Offered(spec, toolbox))
+        # What is in use often comes first, but a head changes only where a tool or the configuration does.
+        if self._made is None or self._made[0] is not config or self._made[1] != found:
+            self._made = (config, found, self._new_offer(config, found))
+        return self._made[2]
+
+    def _new_offer(self, config: HarnessConfig, found: Mapping[str, Offered]) -> Offer:
+        uses = self._tools.uses()
         experts = self._profile.expert_ids
         tools = {
-            expert: self._fitting(config, [one for name, one in found.items() if config.is_offered(name, expert)])
+            expert: self._fitting(config, [one for name, one in found.items() if config.is_offered(name, expert)], uses)
             for expert in experts
         }
         heads = {expert: self._head(config, expert, tools[expert]) for expert in experts}
@@ -97,11 +105,18 @@ class HomeHands:
             tool_seconds=config.budgets.turn_seconds,
         )
 
-    def _fitting(self, config: HarnessConfig, offered: Sequence[Offered]) -> tuple[Offered, ...]:
+    def _fitting(
+        self, config: HarnessConfig, offered: Sequence[Offered], uses: Mapping[str, int]
+    ) -> tuple[Offered, ...]:
         """All of them, the most wanted first; those are shown whose descriptions fit."""
         room = min(config.budgets.tool_tokens, int(self._profile.context_tokens * _TOOL_SHARE))
         places = {name: place for place, name in enumerate(_FIRST)}
-        ordered = sorted(offered, key=lambda one: places.get(one.spec.tool.name, len(places)))
+
+        def rank(one: Offered) -> tuple[int, int, str]:
+            name = one.spec.tool.name
+            return places.get(name, len(places)), -uses.get(name, 0), name
+
+        ordered = sorted(offered, key=rank)
         fitting: list[Offered] = []
         for one in ordered:
             tools = [*(other.spec.tool for other in fitting if other.is_shown), one.spec.tool]

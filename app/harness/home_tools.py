@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -43,6 +43,7 @@ from engine.store.permits import PermitStore
 from engine.store.tools import ToolStore
 
 _MIB: Final = 1 << 20
+_LATELY: Final = timedelta(days=90)
 APPROVALS_FILE: Final = "mcp-approvals.json"
 
 
@@ -139,6 +140,10 @@ class HomeTools:
                     old.close()
                 self._made = self._make(config, made_of)
             return self._made
+
+    def uses(self) -> Mapping[str, int]:
+        """How often each tool was run with success lately."""
+        return self.saved.uses((self._now() - _LATELY).astimezone(UTC).isoformat())
 
     def hooks(self, config: HarnessConfig) -> Hooks:
         return Hooks(config.hooks, self._environment, str(self._paths.home))

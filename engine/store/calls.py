@@ -49,6 +49,14 @@ def close(
         raise ValueError(f"call {position} of turn {turn_id} is over already")
 
 
+def counts(connection: sqlite3.Connection, since: str) -> dict[str, int]:
+    """How often each tool did what it was called for."""
+    found = connection.execute(
+        "SELECT tool, count(*) FROM calls WHERE state = 'done' AND began_at >= ? GROUP BY tool", [since]
+    )
+    return dict(found.fetchall())
+
+
 def interrupt_open(connection: sqlite3.Connection, now: str) -> None:
     """End the calls that a process left open when it died."""
     connection.execute("UPDATE calls SET state = 'interrupted', closed_at = ? WHERE state IN (?, ?)", [now, *OPEN])

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 
+import engine.store.calls as calls
 from engine.errors import UnknownName, UsageProblem
 from engine.store.database import Database
 from engine.store.rows import checked_text
@@ -40,6 +41,11 @@ class ToolVersion:
 class ToolStore:
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    def uses(self, since: str) -> dict[str, int]:
+        """How often each tool, saved or not, was run with success since then (ISO 8601)."""
+        with self._database.reading() as connection:
+            return calls.counts(connection, since)
 
     def newest(self) -> Sequence[ToolVersion]:
         """The newest version of every tool there is, by name."""

@@ -162,6 +162,24 @@ def test_E11_a_promoted_tool_waits_again_once_what_it_calls_has_changed(home: Ho
     assert [event for event in home.results() if event.state == "done"] == []
 
 
+@needs_sandbox
+def test_of_tools_that_do_not_all_fit_those_come_first_that_were_used(home: Home, paths: Paths) -> None:
+    for name in ("alpha", "beta", "gamma"):
+        home.say(
+            call_text("python", code=saving(name, "1", f"{name}() == 1")), call_text("promote_tool", name=name), "Kept."
+        )
+    home.say(call_text("gamma"), call_text("beta"), "Done.")
+    home.say(call_text("gamma"), "Done.")
+    home.restart()
+    home.say("Hello.")
+    head = home.talk.runtime.last_prompt().split("</tools>")[0]
+    assert head.index('"gamma"') < head.index('"beta"') < head.index('"alpha"')
+    versions = {home.talk.agent.current_mixture().harness.version}
+    home.say(call_text("alpha"), call_text("alpha"), "Done.")
+    versions.add(home.talk.agent.current_mixture().harness.version)
+    assert len(versions) == 1, "a use alone begins no view anew"
+
+
 def test_files_of_granted_folders_are_read_without_asking_and_written_after(home: Home, tmp_path: Path) -> None:
     (tmp_path / "papers" / "a.txt").write_text("hello", encoding="utf-8")
     home.say(call_text("read_file", path="papers/a.txt"), "It says hello.")
