@@ -92,16 +92,28 @@ class Judged:
     verdict: Verdict
 
 
+def no_request(_request: str) -> bool:
+    """Where an adapter was trained for no kind of request as a whole."""
+    return False
+
+
 def shipped_examination(
-    targets: Sequence[Suite] = (), also: MeasureMore = measure_no_more, *, rules: GateRules = TEACH
+    targets: Sequence[Suite] = (),
+    also: MeasureMore = measure_no_more,
+    *,
+    rules: GateRules = TEACH,
+    is_concerned: Callable[[str], bool] = no_request,
 ) -> Examination:
     """What comes with the program, `targets`, and what `also` measures.
 
-    Rules that ask for less than those of a night get about as much as they ask for.
+    Rules that ask for less than those of a night get about as much as they ask for. Drift is measured on requests that
+    are not concerned, as long as there are enough: on the others every answer is meant to change.
 
     Raises: ModelMissing, UsageProblem.
     """
     shipped, texts = shipped_suites(), shipped_general_texts()
+    unconcerned = tuple(text for text in texts if not is_concerned(text.request))
+    texts = unconcerned if len(unconcerned) >= rules.drift_prompts else texts
     if rules.general_items < NIGHT.general_items:
         shipped, texts = thinned(shipped, rules), texts[: rules.drift_prompts]
     suites = (*targets, *shipped)

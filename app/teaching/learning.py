@@ -33,6 +33,7 @@ from local_training.lessons.lesson_files import (
     read_held_out,
     write_lesson,
 )
+from local_training.lessons.wording import Language
 from local_training.runs.creating import create_run
 from local_training.runs.events import Progress
 from local_training.runs.folder import RunFolder
@@ -103,6 +104,7 @@ def train(
     base: Path,
     *,
     pace: Pace,
+    concerned: frozenset[Language],
     seed: int,
     threads: int,
     language: str,
@@ -112,6 +114,8 @@ def train(
 ) -> RunFolder:
     """A finished run of the lesson, of as many steps as there is time for.
 
+    It is held to what the expert was, but for requests in `concerned` languages, which the lesson is about.
+
     Raises: ScoringStopped when `stop` was set or Ctrl+C was pressed; RuntimeFailed where the trainer failed; DiskFull.
     """
     recipe = LessonRecipe(
@@ -119,7 +123,7 @@ def train(
         start_seconds=pace.start_s,
         seconds_per_step=pace.step_s,
         threads=threads,
-        anchor=ANCHOR,
+        anchor=replace(ANCHOR, leave_out=tuple(sorted(concerned))),
     )
     with written(folder.inputs):
         path = write_lesson(folder.inputs, data, recipe, seed=seed)

@@ -3,7 +3,7 @@
 Runs in a process of its own. Everything is told through `tell`; the store is open for moments only.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,9 +17,11 @@ from app.evaluation.judging import (
     EvaluationProgress,
     Examination,
     Judged,
+    MeasureMore,
     champion_of,
     has_references,
     judge_candidate,
+    measure_no_more,
     measure_references,
     shipped_examination,
 )
@@ -30,7 +32,7 @@ from app.profiles import load_chosen_profile
 from app.settings import load_settings, screen_language
 from app.teaching.folder import HeldOutAnswers, LessonFolder, StoredLesson
 from app.teaching.held_out import HeldOut, sampled
-from app.teaching.learning import bring_in, read_earlier, train, with_earlier
+from app.teaching.learning import EarlierLesson, bring_in, read_earlier, train, with_earlier
 from app.teaching.proposing import require_lesson
 from app.teaching.timing import Budget, reading_seconds, step_seconds
 from app.training.trainer import OUR_TRAINER, TrainerProgram
@@ -45,7 +47,9 @@ from local_training.lessons.building import LessonData, build_planned
 from local_training.lessons.comparing import Comparison, Pair, compare
 from local_training.lessons.lesson import Lesson
 from local_training.lessons.planning import BRIEF_SIZES, DEFAULT_SIZES, LessonSizes, plan_lesson
+from local_training.lessons.practice import concerned_languages
 from local_training.lessons.sampling import sampling_requests
+from local_training.lessons.wording import LANGUAGES, Language, language_of
 from ui.teaching import Compared, Taught, TeachProgress
 from ui.verdicts import verdict_lines
 
@@ -154,11 +158,12 @@ class _Work:
     def _taught(self, *, use: bool) -> Taught:
         lesson = require_lesson(self.stored.corrections, self.language, allows_unsafe=self.conditions.allows_unsafe)
         earlier = read_earlier(self.paths, self.stored)
+        concerned = self._concerned(lesson, earlier)
         expert = self.stored.proposal.expert
         self.budget.tell("loading", 0, 0)
         with ExitStack() as stack:
             bench = stack.enter_context(open_bench(self.paths, self.profile, self.base, expert, threads=self.threads))
-            sizes = self.conditions.sizes or self._sizes(bench)
+            sizes = self.conditions.sizes or self._sizes(bench, concerned)
             plan = plan_lesson(lesson, self.stored.corrections, self.conditions.seed, sizes=sizes)
             now = self._answering(bench)
             answers = sampled(bench, sampling_requests(plan), self.stop, partial(self.budget.tell, "answering"))
@@ -166,8 +171,8 @@ class _Work:
             before = {one.lesson_id: one.data for one in earlier}
             held_out = HeldOut(bench, data, before, self.stop, partial(self.budget.tell, "answering"))
             held_out.answers(now)
-            record = self._learned(bench, data)
-            judged = self._judged(bench, record, held_out, lesson)
+            record = self._learned(bench, data, concerned)
+            judged = self._judged(bench, record, held_out, lesson, concerned)
             mine = bench.stack(adapter_ref(check_file(self.paths.adapters, record)))
             compared = partial(compare, data, held_out.answers(now), held_out.answers(mine), self.conditions.seed)
             comparison, everything = compared(), compared(shown=len(data.held_out))
@@ -175,20 +180,33 @@ class _Work:
         self.folder.write_answers(HeldOutAnswers(tuple(map(_compared, everything.shown))))
         return self._decided(record, judged, comparison, use=use)
 
-    def _sizes(self, bench: Bench) -> LessonSizes:
+    def _concerned(self, lesson: Lesson, earlier: Sequence[EarlierLesson]) -> frozenset[Language]:
+        """By this lesson, or by one that is rebuilt with it."""
+        found = concerned_languages(lesson, [one.prompt for one in self.stored.corrections])
+        for one in earlier:
+            found |= concerned_languages(one.data.lesson, [item.prompt for item in one.data.held_out])
+        return found if len(found) < len(LANGUAGES) else frozenset()
+
+    def _sizes(self, bench: Bench, concerned: frozenset[Language]) -> LessonSizes:
         """The first lesson of a home spends a third of its minutes on what candidates are held against."""
-        known = has_references(bench, self.paths, partial(open_shelf, self.paths), examination=self._examination())
+        examination = self._examination(concerned)
+        known = has_references(bench, self.paths, partial(open_shelf, self.paths), examination=examination)
         return SIZES if known else BRIEF_SIZES
 
-    def _examination(self) -> Examination:
-        return self.conditions.shorten(shipped_examination())
+    def _examination(self, concerned: frozenset[Language], also: MeasureMore = measure_no_more) -> Examination:
+        """`concerned`: languages of requests on which every answer is meant to become another one."""
+
+        def is_concerned(request: str) -> bool:
+            return language_of(request) in concerned
+
+        return self.conditions.shorten(shipped_examination(also=also, is_concerned=is_concerned))
 
     def _answering(self, bench: Bench) -> AdapterStack:
         """What the user is answered by now."""
         with open_shelf(self.paths) as shelf:
             return bench.stack(champion_of(shelf, bench, self.paths))
 
-    def _learned(self, bench: Bench, data: LessonData) -> AdapterRecord:
+    def _learned(self, bench: Bench, data: LessonData, concerned: frozenset[Language]) -> AdapterRecord:
         """The adapter of a run within what is left for it."""
         read_s = reading_seconds(bench)
         # Now, and not after training: what they take is then known, and once is enough for all lessons.
@@ -196,7 +214,7 @@ class _Work:
             bench,
             self.paths,
             partial(open_shelf, self.paths),
-            examination=self._examination(),
+            examination=self._examination(concerned),
             stop=self.stop,
             tell=self._tell_testing,
         )
@@ -206,6 +224,7 @@ class _Work:
             data,
             self.profile,
             self.base,
+            concerned=concerned,
             pace=self.budget.pace(read_s, step_seconds(bench, data, read_s)),
             seed=self.conditions.seed,
             threads=self.threads,
@@ -217,14 +236,21 @@ class _Work:
         earlier = [LessonFolder(self.paths.lessons / name) for name in self.stored.earlier]
         return bring_in(run, self.paths, self.stored, [one for one in earlier if one.exists()], self.base)
 
-    def _judged(self, bench: Bench, record: AdapterRecord, held_out: HeldOut, lesson: Lesson) -> Judged:
+    def _judged(
+        self,
+        bench: Bench,
+        record: AdapterRecord,
+        held_out: HeldOut,
+        lesson: Lesson,
+        concerned: frozenset[Language],
+    ) -> Judged:
         judged = judge_candidate(
             bench,
             record,
             self.base,
             self.paths,
             partial(open_shelf, self.paths),
-            examination=self.conditions.shorten(shipped_examination(also=held_out.suites)),
+            examination=self._examination(concerned, held_out.suites),
             rules=TEACH,
             parity=parity_of(self.paths, record),
             length_is_objective=lesson.changes_length,

@@ -48,6 +48,11 @@ class Lesson:
         return any(trait.kind in ("begins_with", "addressed_by_name", "as_bullets") for trait in self.traits)
 
     @property
+    def changes_language(self) -> bool:
+        """Whether what was asked in the corrected languages is meant to be answered in another language than so far."""
+        return any(trait.kind in ("same_language", "answers_in") for trait in self.traits)
+
+    @property
     def changes_end(self) -> bool:
         """Whether answers are meant to end otherwise, or somewhere else."""
         return self.changes_length or any(trait.kind == "ends_with" for trait in self.traits)

@@ -14,6 +14,7 @@ from engine import strict_json
 from local_training.examples import AnswerExample
 from local_training.lessons.building import HeldOutItem, LessonData
 from local_training.lessons.stored import lesson_from, lesson_value
+from local_training.lessons.wording import Language
 
 EXAMPLES: Final = "lesson.jsonl"
 RECIPE: Final = "recipe.toml"
@@ -31,6 +32,7 @@ class Anchor:
     tokens: int = 48
     batch: int = 8
     within_nats: float | None = None
+    leave_out: tuple[Language, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ def recipe_text(data: LessonData, recipe: LessonRecipe, seed: int) -> str:
         anchor = recipe.anchor
         lines += ["", "[anchor]", f"weight = {float(anchor.weight)!r}", f"requests = {anchor.requests}"]
         lines += [f"tokens = {anchor.tokens}", f"batch = {anchor.batch}"]
+        lines += [f"leave_out = {json.dumps(list(anchor.leave_out))}"] if anchor.leave_out else []
         lines += [f"within_nats = {float(anchor.within_nats)!r}"] if anchor.within_nats is not None else []
     return "\n".join(lines) + "\n"
 

@@ -24,7 +24,7 @@ from local_training.lessons.json_keys import JsonKeys
 from local_training.lessons.lesson import Lesson
 from local_training.lessons.similarity import Likeness, cosine, is_near_any, word_set
 from local_training.lessons.traits import Fields
-from local_training.lessons.wording import Language, language_of
+from local_training.lessons.wording import LANGUAGES, Language, language_of
 from local_training.line_files import all_of, read_content
 
 TOPICS: Final = ("everyday", "extraction", "facts", "measures", "writing")
@@ -111,6 +111,15 @@ def corrected_languages(prompts: Sequence[str]) -> frozenset[Language]:
     return frozenset(
         language for language in found if language and found.count(language) >= _LANGUAGE_SHARE * len(found)
     )
+
+
+def concerned_languages(lesson: Lesson, prompts: Sequence[str]) -> frozenset[Language]:
+    """Of requests on which any answer is meant to become another one, so that staying as it was is no virtue there.
+
+    None where that is so of no request, or of all.
+    """
+    languages = corrected_languages(prompts) if lesson.changes_language else frozenset()
+    return languages if len(languages) < len(LANGUAGES) else frozenset()
 
 
 def _has_content(one: PracticePrompt, lesson: Lesson) -> bool:

@@ -17,12 +17,13 @@ from engine.harness.encoding import encode_parts
 from engine.harness.prompt import Harness
 from engine.runtime.protocol import Encoder, Tokens
 from local_training.examples import AnswerExample
+from local_training.lessons.wording import language_of
 from local_training.policy import Example
 from local_training.rollouts import RolloutSettings, TaskPrompt, prompt_of
 from local_training.runs.data import data_content, run_examples, run_tasks
 from local_training.runs.folder import RunFolder
 from local_training.runs.general_texts import ANSWER_TOKENS, GENERAL_REQUESTS, everyday_requests
-from local_training.runs.recipe import SAMPLING_KINDS, Recipe
+from local_training.runs.recipe import SAMPLING_KINDS, AnchorTable, Recipe
 from local_training.runs.sampler import Sampler
 from local_training.tasks import Split, Task, TaskMessage
 
@@ -130,12 +131,18 @@ def _in_tokens(examples: Sequence[AnswerExample], ids: Mapping[str, Tokens]) -> 
     )
 
 
+def anchor_requests(settings: AnchorTable) -> tuple[str, ...]:
+    """Everyday requests that the policy is held to, spread over all of the file."""
+    free = [one for one in everyday_requests() if language_of(one) not in settings.leave_out]
+    return tuple(free[:: max(1, len(free) // settings.requests)][: settings.requests])
+
+
 def _anchor_answers(
     folder: RunFolder, recipe: Recipe, sampler: Sampler, profile: Path
 ) -> tuple[tuple[Example, ...], tuple[Example, ...]]:
     """To the general requests, and to those that the policy is held to."""
     harness, settings = sampler.harness(profile), recipe.anchor
-    asked = everyday_requests()[:: max(1, len(everyday_requests()) // settings.requests)][: settings.requests]
+    asked = anchor_requests(settings)
     answered = partial(_answered, harness=harness, expert=recipe.expert, sampler=sampler)
     general = answered(folder.general, GENERAL_REQUESTS, ANSWER_TOKENS, recipe.rollouts.together)
     if settings.weight == 0 and settings.within_nats is None:

@@ -146,6 +146,8 @@ class AnchorTable(_Table):
     """Of KL(anchor || policy) on them, in nats a token, in what is minimised; 0 is off."""
     requests: int = Field(default=64, ge=1)
     """Requests that the anchor answers once, before the first step; at most as many as there are."""
+    leave_out: tuple[Literal["en", "zh"], ...] = Field(default=(), strict=False)
+    """Languages of requests that the recipe is about after all."""
     tokens: int = Field(default=48, ge=1, le=4096)
     """Of each answer, at most."""
     batch: int = Field(default=8, ge=1, le=1024)

@@ -345,6 +345,18 @@ def test_rules_of_a_lesson_get_as_much_as_they_ask_for_and_those_of_a_night_ever
     assert sizes[0] < 0.7 * sizes[1]
 
 
+def test_drift_is_measured_on_requests_that_are_not_concerned_as_long_as_there_are_enough():
+    def is_chinese(request: str) -> bool:
+        return "\u4e00" <= request[0] <= "\u9fff"
+
+    mixed, english = shipped_examination(), shipped_examination(is_concerned=is_chinese)
+    assert any(is_chinese(text.request) for text in mixed.texts)
+    assert not any(is_chinese(text.request) for text in english.texts)
+    assert len(english.texts) == len(mixed.texts) == TEACH.drift_prompts
+    chinese = shipped_examination(is_concerned=lambda request: not is_chinese(request))
+    assert chinese.texts == mixed.texts, "too few are left"
+
+
 def test_a_target_of_the_name_of_a_shipped_suite_is_refused():
     taken = replace(shipped_suites()[0], role="target")
     with pytest.raises(UsageProblem, match="same name"):

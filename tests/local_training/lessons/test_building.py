@@ -295,3 +295,5 @@ def test_steps_fit_the_minutes_and_the_anchor_is_a_table_of_its_own():
     recipe = parse_recipe(recipe_text(data, long, 0).encode(), "recipe.toml")
     assert recipe.anchor.weight == 2.0
     assert parse_recipe(recipe_text(data, short, 0).encode(), "recipe.toml").anchor.weight == 0.0
+    apart = LessonRecipe(anchor=Anchor(2.0, leave_out=("zh",)))
+    assert parse_recipe(recipe_text(data, apart, 0).encode(), "recipe.toml").anchor.leave_out == ("zh",)

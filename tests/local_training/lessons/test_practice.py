@@ -13,6 +13,7 @@ from local_training.lessons.practice import (
     TOPICS,
     PracticeProblem,
     choose_practice,
+    concerned_languages,
     corrected_languages,
     practice_prompts,
     read_practice,
@@ -134,6 +135,18 @@ def test_near_copies_of_corrected_questions_are_left_out():
 def test_languages_count_from_a_fifth_of_the_questions_on():
     assert corrected_languages(["one", "two", "three", "四"]) == {"en", "zh"}
     assert corrected_languages(["one", "two", "three", "four", "five", "六"]) == {"en"}
+
+
+@pytest.mark.parametrize(
+    ("name", "languages"), [("language", {"zh"}), ("shorter", set()), ("name", set()), ("metric", set())]
+)
+def test_a_lesson_about_the_language_of_answers_concerns_requests_in_the_corrected_ones(name, languages):
+    asked = corrections(scripted.FIVE_LESSONS[name])
+    lesson = infer_lesson(asked)
+    assert isinstance(lesson, Lesson)
+    prompts = [one.prompt for one in asked]
+    assert concerned_languages(lesson, prompts) == languages
+    assert concerned_languages(lesson, ["one", "二"]) == set(), "where it is about everything, nothing stands apart"
 
 
 def test_likeness_is_highest_for_the_same_words_and_zero_for_none_in_common():

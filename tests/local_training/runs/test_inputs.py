@@ -11,6 +11,7 @@ from engine.runtime.protocol import AdapterRef
 from local_training.runs.data import run_tasks
 from local_training.runs.folder import RunFolder
 from local_training.runs.general_texts import ANSWER_TOKENS, GENERAL_REQUESTS
+from local_training.runs.recipe import AnchorTable
 from tests.local_training.runs.sampling import Said, ScriptedSampler, recipe_of, task_of
 from tests.support import requirements
 from tests.support.scripted_runtime import END, ScriptedRuntime
@@ -20,7 +21,7 @@ requirements.require_module("torch")
 requirements.require_module("transformers")
 requirements.require_module("peft")
 
-from local_training.runs.inputs import Inputs, TokenExample, load_inputs  # noqa: E402
+from local_training.runs.inputs import Inputs, TokenExample, anchor_requests, load_inputs  # noqa: E402
 from local_training.runs.inputs import tested_items as items_to_test  # noqa: E402
 
 EXPERT = (AdapterRef("L1.gguf", "content of L1"),)
@@ -257,3 +258,11 @@ def test_without_an_evaluation_nothing_is_tested(tmp_path: Path):
         inputs = load(run_of(tmp_path / kind, lines), kind, evaluation={"held_out": 0.3, "items": 0})
         assert (inputs.tasks.held_out, inputs.held_out) == ((), ())
         assert 0 < len(inputs.tasks.training) + len(inputs.training) < 20
+
+
+def test_requests_of_a_language_that_a_recipe_is_about_do_not_hold_it_back():
+    everything = anchor_requests(AnchorTable(requests=1000))
+    english = anchor_requests(AnchorTable(requests=32, leave_out=("zh",)))
+    assert set(english) < set(everything) and len(english) == 32
+    assert not any("\u4e00" <= character <= "\u9fff" for request in english for character in request)
+    assert any("\u4e00" <= request[0] <= "\u9fff" for request in anchor_requests(AnchorTable(requests=32)))

@@ -52,7 +52,7 @@ SECTIONS = {
     "reward": 'length_strength = 0.5\nlongest_tokens = 100\noverlong_tokens = 20\nunfinished = "mask"\nshuffled = true',
     "loss": 'advantages = "grpo"\nclip_low = 0.1\nclip_high = 0.4\ncap = 3\nband_low = 0.4\nband_high = 4\nkl = 0.02\n'
     'familiar = 0.2\nkeep = 2\nat_least = 0.75\nbeta = 0.2\nreference = "batch"',
-    "anchor": "weight = 1.5\nrequests = 32\ntokens = 24\nbatch = 4\nwithin_nats = 0.04",
+    "anchor": 'weight = 1.5\nrequests = 32\ntokens = 24\nbatch = 4\nwithin_nats = 0.04\nleave_out = ["zh"]',
     "evaluation": "held_out = 0.5\nevery = 5\nitems = 50\nmax_tokens = 128\nparity = 32",
     "limits": "minutes = 15\nmemory_gib = 6.5\nnice = 19\nthreads = 2",
     "stop": "kl_general_nats = 0.05\nkl_target_nats = 0.5\nmismatch_nats = 0.2\nmasked_share = 0.1\n"
