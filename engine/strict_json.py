@@ -50,6 +50,20 @@ def same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
+def is_of_type(value: Any, kind: str) -> bool:
+    """Whether a JSON value is of this type of JSON Schema; 2.0 is an integer there, and a boolean is no number."""
+    if isinstance(value, bool) or kind == "boolean":
+        return isinstance(value, bool) and kind == "boolean"
+    match kind:
+        case "integer":
+            return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        case "number":
+            return isinstance(value, int | float)
+        case "null":
+            return value is None
+    return isinstance(value, {"object": dict, "array": list, "string": str}[kind])
+
+
 def _no_constant(name: str) -> Any:
     raise ValueError(f"it holds {name}, which is no JSON")
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from engine.strict_json import same
+from engine.strict_json import is_of_type, same
 
 _ANNOTATIONS: Final = frozenset(
     {"title", "description", "default", "examples", "$schema", "$id", "$comment", "$defs", "definitions", "format"}
@@ -155,7 +155,7 @@ class _Matching:
 def _plain_mismatch(value: Any, schema: Mapping[str, Any], place: str) -> str:
     kinds = schema.get("type", list(_TYPES))
     kinds = kinds if isinstance(kinds, list) else [kinds]
-    if not any(_is_of(value, kind) for kind in kinds):
+    if not any(is_of_type(value, kind) for kind in kinds):
         return f"{place} is no {' or '.join(kinds)}"
     if "const" in schema and not same(value, schema["const"]):
         return f"{place} is not {schema['const']!r:.40}"
@@ -193,16 +193,3 @@ def _number_mismatch(value: float, schema: Mapping[str, Any], place: str) -> str
         if not math.isfinite(times) or not math.isclose(times, round(times), rel_tol=1e-9, abs_tol=1e-9):
             return f"{place} is no multiple of {schema['multipleOf']}"
     return ""
-
-
-def _is_of(value: Any, kind: str) -> bool:
-    if isinstance(value, bool) or kind == "boolean":
-        return isinstance(value, bool) and kind == "boolean"
-    match kind:
-        case "integer":
-            return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-        case "number":
-            return isinstance(value, int | float)
-        case "null":
-            return value is None
-    return isinstance(value, {"object": dict, "array": list, "string": str}[kind])

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from engine.harness.tool_calls.loose_json import read_value
 from engine.harness.tool_calls.naming import same_name
-from engine.strict_json import same
+from engine.strict_json import is_of_type, same
 
 _MOST_STEPS: Final = 20_000
 """Comparisons in one call. Alternatives within alternatives multiply."""
@@ -121,7 +121,7 @@ class _Fitting:
                 return value, [f"{_named(place)} must be {_listed(allowed)}, not {_shown(value)}"]
             return found, []
         kinds = _kinds(schema)
-        if kinds and not any(_is_of(value, kind) for kind in kinds):
+        if kinds and not any(is_of_type(value, kind) for kind in kinds):
             found = next((one for kind in kinds if (one := _made(value, kind)) is not _NOTHING), _NOTHING)
             if found is _NOTHING:
                 wanted = " or ".join(_WORDS[kind] for kind in kinds)
@@ -188,7 +188,7 @@ def _made(value: Any, kind: str) -> Any:
 def _made_of_text(text: str, kind: str) -> Any:
     if kind in ("integer", "number") and _NUMBER.fullmatch(text):
         number = float(text) if any(mark in text for mark in ".eE") else int(text)
-        return number if _is_of(number, kind) and math.isfinite(number) else _NOTHING
+        return number if is_of_type(number, kind) and math.isfinite(number) else _NOTHING
     if kind == "boolean":
         return {"true": True, "false": False}.get(text.lower(), _NOTHING)
     if kind == "null":
@@ -198,7 +198,7 @@ def _made_of_text(text: str, kind: str) -> Any:
             value = read_value(text)
         except ValueError:
             return _NOTHING
-        return value if _is_of(value, kind) else _NOTHING
+        return value if is_of_type(value, kind) else _NOTHING
     return _NOTHING
 
 
@@ -223,15 +223,15 @@ def _bound_faults(value: Any, schema: Mapping[str, Any], place: str) -> list[str
     return [
         f"{_named(place)} must be {words} {schema[name]}, not {_shown(value)}"
         for name, words, holds in _BOUNDS
-        if _is_of(schema.get(name), "number") and not holds(value, schema[name])
+        if is_of_type(schema.get(name), "number") and not holds(value, schema[name])
     ]
 
 
 def _count_faults(count: int, schema: Mapping[str, Any], what: str, unit: str, place: str) -> list[str]:
     least, most = schema.get(f"min{what}"), schema.get(f"max{what}")
-    if _is_of(least, "integer") and count < least:  # type: ignore[operator]
+    if is_of_type(least, "integer") and count < least:  # type: ignore[operator]
         return [f"{_named(place)} must have at least {least} {unit}, not {count}"]
-    if _is_of(most, "integer") and count > most:  # type: ignore[operator]
+    if is_of_type(most, "integer") and count > most:  # type: ignore[operator]
         return [f"{_named(place)} must have at most {most} {unit}, not {count}"]
     return []
 
@@ -239,19 +239,6 @@ def _count_faults(count: int, schema: Mapping[str, Any], what: str, unit: str, p
 def _kinds(schema: Mapping[str, Any]) -> list[str]:
     kind = schema.get("type")
     return [one for one in (kind if isinstance(kind, list) else [kind]) if isinstance(one, str) and one in _WORDS]
-
-
-def _is_of(value: Any, kind: str) -> bool:
-    if isinstance(value, bool) or kind == "boolean":
-        return isinstance(value, bool) and kind == "boolean"
-    match kind:
-        case "integer":
-            return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-        case "number":
-            return isinstance(value, int | float)
-        case "null":
-            return value is None
-    return isinstance(value, {"object": dict, "array": list, "string": str}[kind])
 
 
 def _wanted(schema: Any) -> str:
