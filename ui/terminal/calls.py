@@ -10,9 +10,9 @@ from textual.message import Message
 from engine.events import ApprovalAsked, ToolCalled, ToolReturned
 from engine.harness.approvals import Answer
 from engine.values import CallRecord, CallState
+from ui.terminal.folded import Folded
 from ui.terminal.keys import Keymap, binding, foot
 from ui.terminal.line import Line
-from ui.terminal.parts import CLOSED_MARK, OPEN_MARK
 from ui.tool_lines import call_details, call_state, call_title, covered_line, question_lines
 
 _KEYS = (
@@ -23,7 +23,7 @@ _KEYS = (
 )
 
 
-class CallView(Vertical):
+class CallView(Folded):
     """One call: a line, and below it all of it once it is opened."""
 
     def __init__(
@@ -34,9 +34,6 @@ class CallView(Vertical):
         self._arguments, self._result = arguments, result
         self._name = call_title(tool, arguments, source, language)
         self._state, self._seconds = state, 0.0
-        self._is_open = False
-        self._title = Line("", classes="fold-title")
-        self._text = Line("", classes="fold-text")
 
     @classmethod
     def of_record(cls, call: CallRecord, language: str) -> "CallView":
@@ -46,32 +43,19 @@ class CallView(Vertical):
     def of_event(cls, event: ToolCalled, language: str) -> "CallView":
         return cls(event.tool, event.arguments, event.source, language, state="running")
 
-    def compose(self) -> ComposeResult:
-        yield self._title
-        yield self._text
-
-    def on_mount(self) -> None:
-        self._draw()
-
-    def on_click(self) -> None:
-        self.open(not self._is_open)
-
-    def open(self, is_open: bool) -> None:
-        self._is_open = is_open
-        self._draw()
-
     def show_state(self, state: CallState) -> None:
         self._state = state
-        self._draw()
+        self.draw()
 
     def returned(self, event: ToolReturned) -> None:
         self._state, self._result, self._seconds = event.state, event.text, event.seconds
-        self._draw()
+        self.draw()
 
-    def _draw(self) -> None:
-        mark = OPEN_MARK if self._is_open else CLOSED_MARK
-        self._title.show(f"{mark} {self._name} · {call_state(self._state, self._seconds, self._language)}")
-        self._text.show(call_details(self._arguments, self._result) if self._is_open else "")
+    def title_text(self) -> str:
+        return f"{self._name} · {call_state(self._state, self._seconds, self._language)}"
+
+    def text_below(self) -> str:
+        return call_details(self._arguments, self._result)
 
 
 class ApprovalView(Vertical, can_focus=True):

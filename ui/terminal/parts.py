@@ -11,42 +11,24 @@ from textual.containers import Vertical
 
 from ui.present import DisplayStream, call_line, display_text, thought_line
 from ui.terminal.answer import AnswerMarkdown
-from ui.terminal.line import Line
+from ui.terminal.folded import Folded
 from ui.thinking import Part, PartStream, split
 
-CLOSED_MARK, OPEN_MARK = "▸", "▾"
 DRAW_EVERY_S = 0.25
 """How often the line of a thought that is being thought is brought up to date."""
 
 
-class Fold(Vertical):
+class Fold(Folded):
     """A thought or the call of a tool: one line, and below it the text once it is opened."""
 
     def __init__(self, part: Part, language: str, *, is_open: bool, is_live: bool) -> None:
-        super().__init__()
+        super().__init__(is_open=is_open)
         self.part = part
         self._language = language
-        self._is_open = is_open
         # How long a thought took is known only to who saw it begin and end.
         self._began_at = monotonic() if is_live and not part.is_closed else None
         self._seconds: float | None = None
         self._drawn_at = 0.0
-        self._title = Line("", classes="fold-title")
-        self._text = Line("", classes="fold-text")
-
-    def compose(self) -> ComposeResult:
-        yield self._title
-        yield self._text
-
-    def on_mount(self) -> None:
-        self._draw()
-
-    def on_click(self) -> None:
-        self.open(not self._is_open)
-
-    def open(self, is_open: bool) -> None:
-        self._is_open = is_open
-        self._draw()
 
     def show(self, part: Part, *, is_last: bool = False) -> None:
         """`is_last`: nothing more will come, so that the line must be right."""
@@ -56,16 +38,19 @@ class Fold(Vertical):
         is_due = is_last or part.is_closed or monotonic() - self._drawn_at > DRAW_EVERY_S
         self.part = part
         if is_due:
-            self._draw()
+            self.draw()
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
         self._drawn_at = monotonic()
+        super().draw()
+
+    def title_text(self) -> str:
         if self.part.kind == "thinking":
-            title = thought_line(self.part, self._seconds, self._language)
-        else:
-            title = call_line(self.part, self._language)
-        self._title.show(f"{OPEN_MARK if self._is_open else CLOSED_MARK} {title}")
-        self._text.show(display_text(self.part.text).strip("\n") if self._is_open else "")
+            return thought_line(self.part, self._seconds, self._language)
+        return call_line(self.part, self._language)
+
+    def text_below(self) -> str:
+        return display_text(self.part.text).strip("\n")
 
 
 class AnswerView(Vertical):
