@@ -146,7 +146,7 @@ class HomeTools:
         return self.saved.uses((self._now() - _LATELY).astimezone(UTC).isoformat())
 
     def hooks(self, config: HarnessConfig) -> Hooks:
-        return Hooks(config.hooks, self._environment, str(self._paths.home))
+        return Hooks(config, self._environment, str(self._paths.home))
 
     def circumstances(self, conversation_id: str, config: HarnessConfig, *, is_tainted: bool) -> Circumstances:
         """Rules of the configuration stand beside what a person answered; what forbids counts in either."""

@@ -12,12 +12,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import IO, Any, Final
 
 from engine.errors import ScoringStopped
-from engine.harness.config import HookMoment, PlacedHook
+from engine.harness.config import HarnessConfig, HookMoment, PlacedHook
 from engine.harness.environment import necessities
 from engine.runtime.protocol import Stop
 
@@ -29,14 +29,14 @@ _MOST_REASON: Final = 500
 class Hooks:
     """Those in force for one turn. Thread-safe."""
 
-    def __init__(self, hooks: Sequence[PlacedHook], environment: Mapping[str, str], folder: str) -> None:
+    def __init__(self, config: HarnessConfig, environment: Mapping[str, str], folder: str) -> None:
         """`folder` is where the home's own hooks run; a folder's run there."""
-        self._hooks = tuple(hooks)
+        self._config = config
         self._environment = necessities(environment)
         self._folder = folder
 
     def are_at(self, moment: HookMoment, tool: str = "") -> bool:
-        return any(True for _ in self._at(moment, tool))
+        return bool(self._config.hooks_at(moment, tool))
 
     def run(self, moment: HookMoment, facts: Mapping[str, Any], stop: Stop, tool: str = "") -> str:
         """Run them in their order up to the first that objects; what it says, empty where none does.
@@ -44,13 +44,10 @@ class Hooks:
         Raises: ScoringStopped once `stop` is set.
         """
         said = json.dumps({"moment": moment, **facts}, ensure_ascii=False)
-        for hook in self._at(moment, tool):
+        for hook in self._config.hooks_at(moment, tool):
             if problem := self._run(hook, said, stop):
                 return f"{_name(hook)}: {problem}"
         return ""
-
-    def _at(self, moment: HookMoment, tool: str) -> Sequence[PlacedHook]:
-        return [hook for hook in self._hooks if hook.when == moment and (not tool or hook.is_for(tool))]
 
     def _run(self, hook: PlacedHook, said: str, stop: Stop) -> str:
         # Files and no pipes: a hook that reads nothing, or prints for ever, must make nobody wait.
@@ -78,7 +75,7 @@ class Hooks:
             return "" if code == 0 else _last_line(errors) or f"it ended with {code}"
 
 
-NO_HOOKS: Final = Hooks((), {}, "")
+NO_HOOKS: Final = Hooks(HarnessConfig(), {}, "")
 
 
 def _ended(process: "subprocess.Popen[bytes]", timeout_s: float, stop: Stop) -> int | None:

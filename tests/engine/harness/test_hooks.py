@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from engine.errors import ScoringStopped
-from engine.harness.config import PlacedHook
+from engine.harness.config import HarnessConfig, PlacedHook
 from engine.harness.hooks import NO_HOOKS, Hooks
 from engine.runtime.protocol import NEVER
 
@@ -32,7 +32,7 @@ def hooks(tmp_path: Path):
             made.append(
                 PlacedHook(when=when, command=(sys.executable, str(file)), timeout_s=timeout_s, tools=tools)  # type: ignore[arg-type]
             )
-        return Hooks(made, {**os.environ, "HUB_TOKEN": "secret"}, str(tmp_path))
+        return Hooks(HarnessConfig(hooks=tuple(made)), {**os.environ, "HUB_TOKEN": "secret"}, str(tmp_path))
 
     return make
 
@@ -82,7 +82,9 @@ def test_a_stop_ends_it(hooks) -> None:
 
 
 def test_a_program_that_is_not_there_objects(tmp_path: Path) -> None:
-    missing = Hooks([PlacedHook(when="before_turn", command=("/nowhere/check",))], os.environ, str(tmp_path))
+    missing = Hooks(
+        HarnessConfig(hooks=(PlacedHook(when="before_turn", command=("/nowhere/check",)),)), os.environ, str(tmp_path)
+    )
     assert missing.run("before_turn", {}, NEVER).startswith("check: it cannot be started")
 
 
