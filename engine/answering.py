@@ -82,6 +82,7 @@ class Answering:
         self._views = views
         self._new_seed = new_seed
         self._style = style_of(mixture.harness.chat_format.family)
+        self._opens_thought = opens_thought(mixture.harness)
         self._grammars: dict[str, str | None] = {}
         """Of the calls of each expert."""
 
@@ -96,7 +97,7 @@ class Answering:
         thought, is_cut = 0, False
         while True:
             one = _Round((*prompt.tokens, *said), None, [], [])
-            one.is_thinking = opens_thought(self._mixture.harness) and not is_cut
+            one.is_thinking = self._opens_thought and not is_cut
             most = acting.offer.thinking_tokens
             yield from self._say(
                 turn, expert, view, prompt, one, acting, stop, None if most is None else most - thought

@@ -50,8 +50,8 @@ def recorded_steps(
         )
     before = store.path(turn.parent_turn_id) if turn.parent_turn_id else ()
     is_same = epoch.harness_version == harness.version
-    known = store.segments(epoch.epoch_id, [*(one.turn_id for one in before), turn_id])
-    plan = timeline.plan_view(before, epoch, known if is_same else {})
+    known = store.segments(epoch.epoch_id, [one.turn_id for one in before]) if is_same else {}
+    plan = timeline.plan_view(before, epoch, known)
     own = {name for name, view in view_of.items() if view == expert}
     prompt = build(
         PromptState(

@@ -17,11 +17,9 @@ from app.evaluation.judging import (
     EvaluationProgress,
     Examination,
     Judged,
-    MeasureMore,
     champion_of,
     has_references,
     judge_candidate,
-    measure_no_more,
     measure_references,
     shipped_examination,
 )
@@ -163,7 +161,8 @@ class _Work:
         self.budget.tell("loading", 0, 0)
         with ExitStack() as stack:
             bench = stack.enter_context(open_bench(self.paths, self.profile, self.base, expert, threads=self.threads))
-            sizes = self.conditions.sizes or self._sizes(bench, concerned)
+            examination = self._examination(concerned)
+            sizes = self.conditions.sizes or self._sizes(bench, examination)
             plan = plan_lesson(lesson, self.stored.corrections, self.conditions.seed, sizes=sizes)
             now = self._answering(bench)
             answers = sampled(bench, sampling_requests(plan), self.stop, partial(self.budget.tell, "answering"))
@@ -171,8 +170,8 @@ class _Work:
             before = {one.lesson_id: one.data for one in earlier}
             held_out = HeldOut(bench, data, before, self.stop, partial(self.budget.tell, "answering"))
             held_out.answers(now)
-            record = self._learned(bench, data, concerned)
-            judged = self._judged(bench, record, held_out, lesson, concerned)
+            record = self._learned(bench, data, concerned, examination)
+            judged = self._judged(bench, record, held_out, lesson, examination)
             mine = bench.stack(adapter_ref(check_file(self.paths.adapters, record)))
             compared = partial(compare, data, held_out.answers(now), held_out.answers(mine), self.conditions.seed)
             comparison, everything = compared(), compared(shown=len(data.held_out))
@@ -187,26 +186,27 @@ class _Work:
             found |= concerned_languages(one.data.lesson, [item.prompt for item in one.data.held_out])
         return found if len(found) < len(LANGUAGES) else frozenset()
 
-    def _sizes(self, bench: Bench, concerned: frozenset[Language]) -> LessonSizes:
+    def _sizes(self, bench: Bench, examination: Examination) -> LessonSizes:
         """The first lesson of a home spends a third of its minutes on what candidates are held against."""
-        examination = self._examination(concerned)
         known = has_references(bench, self.paths, partial(open_shelf, self.paths), examination=examination)
         return SIZES if known else BRIEF_SIZES
 
-    def _examination(self, concerned: frozenset[Language], also: MeasureMore = measure_no_more) -> Examination:
+    def _examination(self, concerned: frozenset[Language]) -> Examination:
         """`concerned`: languages of requests on which every answer is meant to become another one."""
 
         def is_concerned(request: str) -> bool:
             return language_of(request) in concerned
 
-        return self.conditions.shorten(shipped_examination(also=also, is_concerned=is_concerned))
+        return self.conditions.shorten(shipped_examination(is_concerned=is_concerned))
 
     def _answering(self, bench: Bench) -> AdapterStack:
         """What the user is answered by now."""
         with open_shelf(self.paths) as shelf:
             return bench.stack(champion_of(shelf, bench, self.paths))
 
-    def _learned(self, bench: Bench, data: LessonData, concerned: frozenset[Language]) -> AdapterRecord:
+    def _learned(
+        self, bench: Bench, data: LessonData, concerned: frozenset[Language], examination: Examination
+    ) -> AdapterRecord:
         """The adapter of a run within what is left for it."""
         read_s = reading_seconds(bench)
         # Now, and not after training: what they take is then known, and once is enough for all lessons.
@@ -214,7 +214,7 @@ class _Work:
             bench,
             self.paths,
             partial(open_shelf, self.paths),
-            examination=self._examination(concerned),
+            examination=examination,
             stop=self.stop,
             tell=self._tell_testing,
         )
@@ -242,7 +242,7 @@ class _Work:
         record: AdapterRecord,
         held_out: HeldOut,
         lesson: Lesson,
-        concerned: frozenset[Language],
+        examination: Examination,
     ) -> Judged:
         judged = judge_candidate(
             bench,
@@ -250,7 +250,7 @@ class _Work:
             self.base,
             self.paths,
             partial(open_shelf, self.paths),
-            examination=self._examination(concerned, held_out.suites),
+            examination=replace(examination, also=held_out.suites),
             rules=TEACH,
             parity=parity_of(self.paths, record),
             length_is_objective=lesson.changes_length,
