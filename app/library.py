@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from engine.signals.keeping import KeptSignals
 from engine.signals.values import Correction, CorrectionKind, Signal, SignalKind
 from engine.store import Store
-from engine.values import Conversation, ConversationCopy, Provenance, Rating, SearchHit, TurnRecord
+from engine.values import Conversation, ConversationCopy, Merged, Provenance, Rating, SearchHit, TurnRecord
 
 
 class StoreLibrary:
@@ -76,6 +76,9 @@ class StoreLibrary:
 
     def import_conversation(self, copy: ConversationCopy) -> bool:
         return self._store.add_copy(copy)
+
+    def merge_conversation(self, copy: ConversationCopy) -> Merged:
+        return self._store.merge_copy(copy)
 
     def close(self) -> None:
         """Nothing here is open beyond the store."""

@@ -6,7 +6,7 @@ from typing import Any, cast
 from app.host.connection import HostConnection
 from engine.runtime import wire
 from engine.signals.values import Correction, CorrectionKind, Signal, SignalKind
-from engine.values import Conversation, ConversationCopy, Provenance, Rating, SearchHit, TurnRecord
+from engine.values import Conversation, ConversationCopy, Merged, Provenance, Rating, SearchHit, TurnRecord
 
 
 class RemoteLibrary:
@@ -83,6 +83,9 @@ class RemoteLibrary:
 
     def import_conversation(self, copy: ConversationCopy) -> bool:
         return cast(bool, self._call("import_conversation", copy=wire.to_plain(copy)))
+
+    def merge_conversation(self, copy: ConversationCopy) -> Merged:
+        return cast(Merged, self._call("merge_conversation", copy=wire.to_plain(copy)))
 
     def close(self) -> None:
         self._connection.close()

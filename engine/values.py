@@ -180,6 +180,19 @@ class ConversationCopy:
 
 
 @dataclass(frozen=True, slots=True)
+class Merged:
+    """What became of a conversation of another program that was imported, perhaps once more."""
+
+    conversation_id: str
+    is_new: bool
+    """It was not here before."""
+    added: int
+    """Turns that were not here before."""
+    differing: int
+    """Turns that were here with other words, and stayed as they were."""
+
+
+@dataclass(frozen=True, slots=True)
 class About:
     """What answers, and where it is computed; `notices` are things the user should know, as sentences."""
 

@@ -10,6 +10,7 @@ from engine.values import (
     Attachment,
     Conversation,
     ConversationCopy,
+    Merged,
     Provenance,
     Rating,
     SearchHit,
@@ -98,6 +99,13 @@ class Library(Protocol):
         """Add a conversation that was exported; its texts are `imported` from now on.
 
         False when it is here already: nothing that is stored is ever overwritten.
+        """
+        ...
+
+    def merge_conversation(self, copy: ConversationCopy) -> Merged:
+        """Add a conversation of another program, or what is new in it since it was last added.
+
+        Nothing that is stored is ever overwritten; its texts are `imported`.
         """
         ...
 

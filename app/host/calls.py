@@ -36,6 +36,7 @@ NAMES: Final = (
     "confirm_signal",
     "export_conversation",
     "import_conversation",
+    "merge_conversation",
     "idle",
     "about",
     "experts",
@@ -99,7 +100,17 @@ _HOLDERS: Final[Mapping[type, tuple[str, ...]]] = {
     ToolShelf: TOOL_NAMES,
 }
 CHANGING: Final = frozenset(
-    {"select", "rename", "rate", "correct", "pick", "erase_signal", "confirm_signal", "import_conversation"}
+    {
+        "select",
+        "rename",
+        "rate",
+        "correct",
+        "pick",
+        "erase_signal",
+        "confirm_signal",
+        "import_conversation",
+        "merge_conversation",
+    }
 )
 """Calls after which other faces should look again."""
 

@@ -38,7 +38,11 @@ from engine.errors import AgentError, UsageProblem
 from engine.runtime import wire
 from ui.job_shelf import JobShelf
 
-_BODY_BYTES: Final = {"/api/turns": 16 << 20, "/api/call/import_conversation": 128 << 20}
+_BODY_BYTES: Final = {
+    "/api/turns": 16 << 20,
+    "/api/call/import_conversation": 128 << 20,
+    "/api/call/merge_conversation": 128 << 20,
+}
 """Bodies that may be larger than others: a message with its files, and a conversation of 64 MB written as JSON."""
 
 Report = Callable[[HostAddress, Service], None]

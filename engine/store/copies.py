@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, get_args
@@ -91,16 +91,16 @@ def insert(
     conversation_id = names[conversation.conversation_id]
     title = " ".join(conversation.title.split()) or turns.title_of(copy.turns[0].user_text)
     turns.insert_conversation(
-        connection, conversation_id, title, conversation.profile, _stamp(conversation.created_at, now)
+        connection, conversation_id, title, conversation.profile, stamp(conversation.created_at, now)
     )
     for turn in copy.turns:
-        _insert_turn(connection, turn, names, now)
+        insert_turn(connection, turn, names, now)
     for signal in copy.signals:
         _insert_signal(connection, signal, names, now)
     turns.select(connection, names[conversation.leaf_turn_id or copy.turns[-1].turn_id])
     connection.execute(
         "UPDATE conversations SET updated_at = ? WHERE conversation_id = ?",
-        [_stamp(conversation.updated_at, now), conversation_id],
+        [stamp(conversation.updated_at, now), conversation_id],
     )
     connection.execute(
         "INSERT INTO imports (digest, conversation_id, created_at) VALUES (?, ?, ?)",
@@ -108,8 +108,9 @@ def insert(
     )
 
 
-def _insert_turn(connection: sqlite3.Connection, turn: TurnRecord, names: dict[str, str], now: datetime) -> None:
-    turn_id, created_at = names[turn.turn_id], _stamp(turn.created_at, now)
+def insert_turn(connection: sqlite3.Connection, turn: TurnRecord, names: Mapping[str, str], now: datetime) -> None:
+    """One turn of a copy, with every text `imported`. `names`: the ids here of it, its parent and its conversation."""
+    turn_id, created_at = names[turn.turn_id], stamp(turn.created_at, now)
     parent_turn_id = names[turn.parent_turn_id] if turn.parent_turn_id is not None else None
     files = [Attachment(shown_name(file.name), file.text) for file in turn.attachments]
     turns.insert_turn(connection, turn_id, names[turn.conversation_id], parent_turn_id, created_at)
@@ -140,7 +141,7 @@ def _insert_signal(connection: sqlite3.Connection, signal: Signal, names: dict[s
         names[signal.turn_id],
         signal.kind,
         "imported",
-        _stamp(signal.created_at, now),
+        stamp(signal.created_at, now),
         value=signal.value,
         text=signal.text,
         other_turn_id=names[signal.other_turn_id] if signal.other_turn_id is not None else None,
@@ -154,7 +155,7 @@ def _names(
     """By id in the copy, the id it gets here: its own where all of them are free and in order, else a fresh one."""
     turn_ids = [turn.turn_id for turn in copy.turns]
     own = [copy.conversation.conversation_id, *turn_ids]
-    if _are_ours(own[0], turn_ids, now) and not _are_used(connection, own[0], turn_ids):
+    if _are_ours(own[0], turn_ids, now) and not are_used(connection, own[0], turn_ids):
         return {name: name for name in own}
     return {own[0]: new_id("c")} | {turn_id: new_id("t") for turn_id in turn_ids}
 
@@ -168,7 +169,8 @@ def _are_ours(conversation_id: str, turn_ids: Sequence[str], now: datetime) -> b
     return kinds_fit and list(turn_ids) == sorted(turn_ids) and newest <= now.timestamp() * 1e6
 
 
-def _are_used(connection: sqlite3.Connection, conversation_id: str, turn_ids: Sequence[str]) -> bool:
+def are_used(connection: sqlite3.Connection, conversation_id: str, turn_ids: Sequence[str]) -> bool:
+    """Whether there is such a conversation, or any of these turns in whichever conversation."""
     found = connection.execute(
         "SELECT 1 FROM conversations WHERE conversation_id = ?"
         " UNION ALL SELECT 1 FROM turns WHERE turn_id IN (SELECT value FROM json_each(?)) LIMIT 1",
@@ -250,7 +252,7 @@ def _check_time(text: str) -> None:
         raise _wrong(f"{text!r:.60} is not a date and time with its time zone.")
 
 
-def _stamp(text: str, now: datetime) -> str:
+def stamp(text: str, now: datetime) -> str:
     """A time in the store's form, which sorts as text; one that lies in the future becomes `now`."""
     try:
         moment = datetime.fromisoformat(text).astimezone(UTC)

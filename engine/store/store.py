@@ -15,6 +15,7 @@ from typing import Final, Self, get_args
 import engine.store.calls as calls
 import engine.store.copies as copies
 import engine.store.index as index
+import engine.store.merging as merging
 import engine.store.rows as rows
 import engine.store.signals as signals
 import engine.store.turns as turns
@@ -31,6 +32,7 @@ from engine.values import (
     Conversation,
     ConversationCopy,
     Epoch,
+    Merged,
     Provenance,
     Rating,
     SearchHit,
@@ -228,6 +230,19 @@ class Store:
                 return False
             copies.insert(connection, copy, digest, self._ids.make, datetime.now(UTC))
             return True
+
+    @with_a_sound_index
+    def merge_copy(self, copy: ConversationCopy) -> Merged:
+        """Add a conversation of another program, or what is new in it since it was last added; all is `imported`.
+
+        The conversation and its turns are known again by the ids they have in the copy, whatever these look like.
+        Nothing that is stored is changed, and the branch that was gone on with here stays in use.
+
+        Raises: UsageProblem for a copy that is no conversation, BadText for text that is not Unicode.
+        """
+        copies.check(copy)
+        with self._database.transaction() as connection:
+            return merging.merge(connection, copy, datetime.now(UTC))
 
     def select(self, turn_id: str) -> None:
         """Show and continue the branch through this turn, down to its newest descendant. Raises: UnknownName."""

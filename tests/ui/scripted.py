@@ -19,6 +19,7 @@ from engine.values import (
     CallRecord,
     Conversation,
     ConversationCopy,
+    Merged,
     Provenance,
     Rating,
     Route,
@@ -318,6 +319,10 @@ class ScriptedClient:
     def export_conversation(self, conversation_id: str) -> ConversationCopy:
         self._manage("export_conversation", conversation_id=conversation_id)
         return ConversationCopy(self._conversation(conversation_id), tuple(self._all_of(conversation_id)))
+
+    def merge_conversation(self, copy: ConversationCopy) -> Merged:
+        is_new = self.import_conversation(copy)
+        return Merged(copy.conversation.conversation_id, is_new, len(copy.turns) * is_new, 0)
 
     def import_conversation(self, copy: ConversationCopy) -> bool:
         self._manage("import_conversation", conversation_id=copy.conversation.conversation_id)

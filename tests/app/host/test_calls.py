@@ -9,7 +9,7 @@ from app.host.calls import NAMES, arguments_from_plain, call_named, result_from_
 from engine.errors import UsageProblem
 from engine.runtime import wire
 from engine.signals.values import Correction, Signal
-from engine.values import About, Attachment, Conversation, ConversationCopy, Route, TurnRecord
+from engine.values import About, Attachment, Conversation, ConversationCopy, Merged, Route, TurnRecord
 from ui.client import Client
 
 TURNS = {"ask", "regenerate", "edit", "stop", "close"}
@@ -47,6 +47,7 @@ def test_every_call_of_a_client_that_is_no_turn_has_a_name() -> None:
         ("export_conversation", ConversationCopy(CONVERSATION, (RECORD,))),
         ("export_conversation", ConversationCopy(CONVERSATION, (RECORD,), (SIGNAL, PICK))),
         ("import_conversation", True),
+        ("merge_conversation", Merged("c-1", False, 2, 1)),
         ("correct", SIGNAL),
         ("signals", (PICK, SIGNAL)),
         ("corrections", (CORRECTION,)),
