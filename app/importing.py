@@ -1,53 +1,38 @@
-"""`macaron history import`: conversations from JSON, JSON lines, or an archive of such files, one by one.
+"""`macaron history import`: conversations of this program from JSON, JSON lines or an archive of such files, and those
+of an export of ChatGPT; one by one.
 
 What comes in may have been made by anyone: it is bounded in size and number, read in pieces, and each conversation
 stands or falls by itself. Nothing that is stored is overwritten, so importing twice is the same as importing once.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, Literal
+from typing import BinaryIO, Final
 
 from app.archives import entry_problem, is_archive, open_archive, read_entry
+from app.chatgpt.files import MOST_ENTRIES, is_export
+from app.chatgpt.importing import import_export
 from app.history import language_of
+from app.import_report import Imported, ImportStopped, Watch, counted, lines_of, refused
+from app.json_elements import MOST_BYTES, parsed
 from app.opening import open_library
-from app.output import print_json, print_text
+from app.output import ProgressLine, print_json, print_note, print_text
 from app.paths import Paths
+from app.settings import load_settings
+from app.stopping import set_by_signals
 from engine.errors import UsageProblem
 from ui.client import Library
 from ui.export import from_json
-from ui.present import display_line
 from ui.strings import say
 
-MOST_BYTES: Final = 64 << 20
-"""Of one conversation. Python needs about ten times that to read it."""
 _MOST_ARCHIVE_BYTES: Final = 256 << 20
 _MOST_UNPACKED_BYTES: Final = 4 << 30
-_MOST_ENTRIES: Final = 20_000
-_MOST_CONTAINERS: Final = 2_000_000
-"""Objects and lists of one conversation, as brackets: they take far more memory than they take bytes."""
 _MOST_REFUSED: Final = 100
-"""A file in which so many things are wrong is something else than an export; the rest of it is not read."""
+"""A file in which so many things in a row are wrong is something else than an export; the rest of it is not read."""
 _FAILED: Final = 1
-_HINT: Final = "Import what `macaron history export --format json` wrote."
-
-Outcome = Literal["added", "known", "refused"]
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What became of one conversation, or of a file that could not be read as any."""
-
-    file: str
-    place: str
-    """Line of the file or entry of the archive; empty where the file is one conversation."""
-    outcome: Outcome
-    conversation_id: str = ""
-    title: str = ""
-    problem: str = ""
-    hint: str = ""
+_STOPPED: Final = 130
+_HINT: Final = "Import what `macaron history export --format json` wrote, or an export of ChatGPT."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,74 +45,87 @@ class _Found:
 
 
 def import_history(paths: Paths, files: Sequence[str], *, as_json: bool) -> int:
-    """Exit code 0 when nothing was refused, else 1."""
-    language = language_of(paths)
-    results = []
-    with open_library(paths) as library:
-        for file in files:
-            for result in import_file(library, Path(file).expanduser()):
-                results.append(result)
-                if not as_json:
-                    print_text(_line(result, language))
-                    if result.hint:
-                        print_text(f"    {display_line(result.hint)}")
-    counts = {
-        outcome: sum(result.outcome == outcome for result in results) for outcome in ("added", "known", "refused")
-    }
+    """Exit code 0 when nothing was refused, else 1; 130 when the user stopped it."""
+    language, profile = language_of(paths), load_settings(paths.settings).profile
+    results: list[Imported] = []
+    progress = ProgressLine()
+
+    def tell(read: int, expected: int) -> None:
+        percent = min(100, 100 * read // max(1, expected))
+        progress.show(say("import.progress", language, count=len(results), percent=percent))
+
+    with open_library(paths) as library, set_by_signals() as stop:
+        watch = Watch(stop, tell)
+        for result in _import_files(library, files, profile, watch):
+            results.append(result)
+            if not as_json:
+                progress.clear()
+                for line in lines_of(result, language):
+                    print_text(line)
+            watch.look()
+        progress.clear()
+        is_stopped = stop.is_set()
+    counts = counted(results)
     if as_json:
-        print_json({**counts, "conversations": [asdict(result) for result in results]})
+        print_json({**counts, "stopped": is_stopped, "conversations": [asdict(result) for result in results]})
     else:
         print_text(say("import.total", language, **counts))
+    if is_stopped:
+        print_note(say("import.stopped", language))
+        return _STOPPED
     return _FAILED if counts["refused"] else 0
 
 
-def import_file(library: Library, path: Path) -> Iterator[Imported]:
-    """One result per conversation. A file that cannot be read is one that is refused."""
-    refused = 0
-    try:
-        for found in _conversations(path):
-            result = _import(library, path, found)
-            refused += result.outcome == "refused"
+def _import_files(library: Library, files: Sequence[str], profile: str, watch: Watch) -> Iterator[Imported]:
+    for file in files:
+        for result in import_file(library, Path(file).expanduser(), profile, watch):
             yield result
-            if refused >= _MOST_REFUSED:
+            if watch.stop.is_set():
+                return
+
+
+def import_file(library: Library, path: Path, profile: str = "", watch: Watch | None = None) -> Iterator[Imported]:
+    """One result per conversation. A file that cannot be read is one that is refused.
+
+    `profile`: what conversations of other programs go on with.
+    """
+    in_a_row = 0
+    try:
+        for result in _results(library, path, profile, watch or Watch()):
+            in_a_row = in_a_row + 1 if result.outcome == "refused" else 0
+            yield result
+            if in_a_row >= _MOST_REFUSED:
                 raise UsageProblem(f"{path} holds too much that is no conversation; the rest was not read.", _HINT)
+    except ImportStopped:
+        return
     except OSError as error:
-        yield _refused(
-            path, "", UsageProblem(f"{path} cannot be read: {error.strerror}.", "Check its name and rights.")
-        )
+        problem = UsageProblem(f"{path} cannot be read: {error.strerror}.", "Check its name and rights.")
+        yield refused(path, "", problem)
     except UsageProblem as problem:
-        yield _refused(path, "", problem)
+        yield refused(path, "", problem)
+
+
+def _results(library: Library, path: Path, profile: str, watch: Watch) -> Iterator[Imported]:
+    """Raises: OSError, UsageProblem, ImportStopped."""
+    if is_export(path):
+        yield from import_export(library, path, profile, watch)
+    else:
+        for found in _conversations(path):
+            yield _import(library, path, found)
 
 
 def _import(library: Library, path: Path, found: _Found) -> Imported:
     try:
         if found.problem:
             raise found.problem
-        copy = from_json(_parsed(found.text))
+        copy = from_json(parsed(found.text, _HINT))
         is_new = library.import_conversation(copy)
     except UsageProblem as problem:
-        return _refused(path, found.place, problem)
-    conversation = copy.conversation
-    outcome: Outcome = "added" if is_new else "known"
-    return Imported(str(path), found.place, outcome, conversation.conversation_id, conversation.title)
-
-
-def _refused(path: Path, place: str, problem: UsageProblem) -> Imported:
-    return Imported(str(path), place, "refused", problem=problem.problem, hint=problem.hint)
-
-
-def _parsed(text: bytes) -> object:
-    """Raises: UsageProblem."""
-    if text.count(b"{") + text.count(b"[") > _MOST_CONTAINERS:
-        raise UsageProblem("It has more parts than a conversation can have.", _HINT)
-    try:
-        return json.loads(text.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise UsageProblem(f"It is not UTF-8 at byte {error.start + 1}.", _HINT) from error
-    except RecursionError as error:
-        raise UsageProblem("It is nested too deeply.", _HINT) from error
-    except ValueError as error:
-        raise UsageProblem(f"It is not valid JSON: {error}.", _HINT) from error
+        return refused(path, found.place, problem)
+    title, conversation_id = copy.conversation.title, copy.conversation.conversation_id
+    if not is_new:
+        return Imported(str(path), found.place, "known", conversation_id, title)
+    return Imported(str(path), found.place, "added", conversation_id, title, turns=len(copy.turns))
 
 
 def _conversations(path: Path) -> Iterator[_Found]:
@@ -171,7 +169,7 @@ def _lines(file: BinaryIO) -> Iterator[_Found]:
 
 
 def _from_archive(path: Path) -> Iterator[_Found]:
-    with open_archive(path, most_entries=_MOST_ENTRIES) as archive:
+    with open_archive(path, most_entries=MOST_ENTRIES) as archive:
         left = _MOST_UNPACKED_BYTES
         for entry in archive.infolist():
             if entry.is_dir():
@@ -192,9 +190,3 @@ def _from_archive(path: Path) -> Iterator[_Found]:
 
 def _too_large(what: str) -> UsageProblem:
     return UsageProblem(f"{what} is larger than {MOST_BYTES >> 20} MB.", "No conversation of this program is.")
-
-
-def _line(result: Imported, language: str) -> str:
-    where = display_line(f"{result.file}:{result.place}" if result.place else result.file)
-    what = result.problem or f"{result.conversation_id}  {result.title}"
-    return f"{say(f'import.{result.outcome}', language)}  {where}  {display_line(what)}"

@@ -63,9 +63,30 @@ TEXTS: Mapping[str, Wording] = {
     "import.added": Wording("added", "已添加"),
     "import.known": Wording("known", "已存在"),
     "import.refused": Wording("refused", "已拒绝"),
+    "import.extended": Wording("extended", "已补充"),
+    "import.empty": Wording("empty", "空对话"),
     "import.total": Wording(
-        "{added} added, {known} known already, {refused} refused.",
-        "添加 {added} 个，已存在 {known} 个，拒绝 {refused} 个。",
+        "{added} added, {extended} extended, {known} known already, {empty} empty, {refused} refused.",
+        "添加 {added} 个，补充 {extended} 个，已存在 {known} 个，空对话 {empty} 个，拒绝 {refused} 个。",
+    ),
+    "import.turns": Wording("{count} turns", "{count} 轮"),
+    "import.turns.one": Wording("{count} turn", "{count} 轮"),
+    "import.differing": Wording(
+        "{count} turns read differently in the file and stay as they are", "文件中有 {count} 轮内容不同，保持原样"
+    ),
+    "import.differing.one": Wording(
+        "{count} turn reads differently in the file and stays as it is", "文件中有 {count} 轮内容不同，保持原样"
+    ),
+    "import.left_out": Wording("left out: {what}", "未导入：{what}"),
+    "import.left_out.kind": Wording("{what} {count}", "{what} {count}"),
+    "import.left_out.hidden": Wording("hidden", "隐藏消息"),
+    "import.left_out.reasoning": Wording("reasoning", "思考过程"),
+    "import.left_out.tool": Wording("tool", "工具消息"),
+    "import.left_out.unknown": Wording("of unknown kind", "未知类型"),
+    "import.progress": Wording("{count} conversations, {percent} %", "{count} 个对话，{percent} %"),
+    "import.stopped": Wording(
+        "Stopped. What was imported is whole; the same command goes on from there.",
+        "已停止。已导入的对话都是完整的；再次运行同一命令即可继续。",
     ),
     "history.renamed": Wording("Renamed to “{title}”.", "已重命名为“{title}”。"),
     # Backups.

@@ -13,6 +13,7 @@ TEXTS: Mapping[str, Wording] = {
     "route.best": Wording("best", "最合适"),
     "route.current": Wording("near tie, stays", "难分高下，保持不变"),
     "route.default": Wording("default", "默认"),
+    "route.imported": Wording("imported", "导入"),
     "route.margin": Wording("{reason} by {margin}", "{reason}，领先 {margin}"),
     # Usage and context.
     "usage.tokens": Wording("read {read} + reused {reused}", "读 {read} + 复用 {reused}"),
