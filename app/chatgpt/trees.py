@@ -148,7 +148,7 @@ def _walk(nodes: Mapping[str, Any], children: Mapping[str | None, Sequence[str]]
             close(run)
     if len(keys) < len(nodes):
         raise _wrong("Some of its messages follow one another in a circle.")
-    return _Walked(runs, keys, left_out)
+    return _Walked(runs, keys, dict(left_out))
 
 
 def _size(message: Message) -> int:

@@ -99,9 +99,11 @@ def history_export(
 @json_option
 @home_option
 def history_import(files: tuple[str, ...], as_json: bool, home: str | None) -> int:
-    """Add conversations from JSON that was exported, a .jsonl with one a line, or a .zip of such files.
+    """Add conversations from JSON that was exported, a .jsonl with one a line, or a .zip of such files; or from an
+    export of ChatGPT: its .zip, the folder with what was in it, or its conversations.json.
 
-    What is here already stays as it is. What comes in counts as imported, never as typed.
+    What is here already stays as it is; of ChatGPT's conversations what is new is added. What comes in counts as
+    imported, never as typed.
     """
     from app.importing import import_history
 
