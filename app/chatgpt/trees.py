@@ -190,8 +190,9 @@ def _moment(run: _Run) -> datetime | None:
 def _leaf(current: Any, walked: _Walked, children: Mapping[str | None, Sequence[str]]) -> str | None:
     """The turn in use, by its key: the one that ends with the node in use, or the last one that ends below it."""
     node = current if isinstance(current, str) else None
-    while node in walked.keys:
-        if (key := walked.keys[node]) in walked.runs:
+    while node is not None and node in walked.keys:
+        key = walked.keys[node]
+        if key is not None and key in walked.runs:
             return key
         node = children[node][-1] if node in children else None
     return None

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from app import importing
+from app.host.starting import ensure_host
 from app.import_report import Imported, Watch, counted
 from app.importing import import_file
 from app.library import StoreLibrary
@@ -22,6 +23,7 @@ from app.paths import Paths
 from engine.store import Store
 from tests.app.running import command, environment, macaron, start
 from tests.support.chatgpt_export import MALFORMED, Account, Chat, malformed, write_export
+from tests.support.hosting import host_pid
 
 COUNT = 40
 MANY = 2000
@@ -267,6 +269,16 @@ def test_ctrl_c_ends_in_order_and_says_how_to_go_on(home: Path, tmp_path: Path):
     with open_store(Paths(home)) as store:
         assert store.integrity() == "ok"
         assert 5 <= len(store.conversations(limit=1000)) < 400
+
+
+def test_an_import_goes_through_the_host_where_one_runs(home: Path, tmp_path: Path):
+    file = list_of(tmp_path / "a.json", talk("茶 \ud83d", "Hi \ud83d").data, malformed()[1])
+    ensure_host(Paths(home))
+    first, again = (macaron("history", "import", str(file), "--json").json for _ in range(2))
+    assert host_pid(home) is not None
+    assert (first["added"], first["refused"], again["added"], again["known"]) == (1, 1, 0, 1)
+    (turn,) = macaron("history", "show", first["conversations"][0]["conversation_id"], "--json").json["turns"]
+    assert (turn["user_text"], turn["answer_text"], turn["provenance"]) == ("Hi \ufffd", "Hi \ufffd!", "imported")
 
 
 def test_what_takes_long_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch):

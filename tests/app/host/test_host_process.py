@@ -6,14 +6,12 @@ import stat
 import threading
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
 import psutil
 import pytest
 
-from app.chatgpt.trees import grow
 from app.host.address import HostAddress, read_address
 from app.host.connection import HostConnection
 from app.host.starting import ensure_host, find_host, read_token
@@ -21,9 +19,8 @@ from app.paths import Paths
 from app.remote_client import RemoteClient, connect
 from engine.errors import AgentError, HomeBusy, UnknownName
 from engine.events import Notice, TextDelta, TurnClosed, TurnEvent, TurnOpened
-from engine.values import Attachment, Merged
+from engine.values import Attachment
 from tests.app.running import complaint, macaron, start, wait_until
-from tests.support.chatgpt_export import Chat
 from tests.support.hosting import end_host, host_pid
 
 pytestmark = pytest.mark.model
@@ -66,18 +63,6 @@ def test_a_turn_through_the_host_tells_the_same_story_as_one_in_this_process(cli
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == events[-1].text
     (record,) = client.path(events[0].conversation_id)
     assert (record.turn_id, record.answer_text, record.state) == (events[0].turn_id, events[-1].text, "answered")
-
-
-def test_a_conversation_of_another_program_comes_in_through_the_host(client: RemoteClient) -> None:
-    chat = Chat("through-the-host", "茶")
-    chat.assistant("Hello.", after=chat.user("Hi \ud83d"))
-    found = grow(chat.data, "starter", datetime.now(UTC))
-    assert found is not None
-    merged = client.merge_conversation(found.copy)
-    assert (merged.is_new, merged.added) == (True, 1)
-    assert client.merge_conversation(found.copy) == Merged(merged.conversation_id, False, 0, 0)
-    (turn,) = client.path(merged.conversation_id)
-    assert (turn.user_text, turn.answer_text, turn.provenance) == ("Hi \ufffd", "Hello.", "imported")
 
 
 def test_attachments_and_chinese_arrive_as_they_were_sent(client: RemoteClient) -> None:
