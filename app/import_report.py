@@ -87,8 +87,10 @@ def counted(results: Sequence[Imported]) -> dict[str, int]:
 
 def lines_of(result: Imported, language: str) -> Iterator[str]:
     where = display_line(f"{result.file}:{result.place}" if result.place else result.file)
-    parts = (result.conversation_id, result.title, _details(result, language), result.problem)
-    what = "  ".join(part for part in parts if part)
+    if result.problem:
+        what = f"{result.title}: {result.problem}" if result.title else result.problem
+    else:
+        what = " ".join((result.conversation_id, result.title, _details(result, language)))
     yield f"{say(f'import.{result.outcome}', language)}  {where}  {display_line(what)}"
     if result.hint:
         yield f"    {display_line(result.hint)}"
