@@ -4,6 +4,7 @@ import threading
 
 from engine.events import Reading
 from engine.runtime.protocol import Usage
+from engine.values import Conversation, ConversationCopy, Route, TurnRecord
 from tests.support.talking import SUMMARY_QUESTION, SYSTEMS, make_profile, open_talk, stack_of
 
 LONG = "A long answer that other experts only hear about."
@@ -123,3 +124,13 @@ def test_turns_of_an_expert_that_is_gone_are_quoted(talk):
     talk.restart(profile=make_profile({"L0": "I chat.", "L1": "I act."}))
     assert f"(another expert answered: {LONG})" in talk.read(talk.say("Thanks.", "L0"))
     assert talk.runtime.summaries == []
+
+
+def test_what_another_program_answered_is_quoted(talk):
+    now = "2026-05-01T12:00:00+00:00"
+    asked = TurnRecord("a", "c", None, "answered", "Book it.", LONG, "imported", now, Route("Elsewhere 4", "imported"))
+    merged = talk.store.merge_copy(ConversationCopy(Conversation("c", "Trip", "p", now, now, "a", 1), (asked,)))
+    talk.conversation_id = merged.conversation_id
+    said = talk.say("Thanks.", "L0", parent=talk.store.conversation(merged.conversation_id).leaf_turn_id)
+    assert f"user\nBook it.<|im_end|>\n<|im_start|>assistant\n(another expert answered: {LONG})" in talk.read(said)
+    assert talk.runtime.summaries == [] and [turn.provenance for turn in talk.path(said)] == ["imported", "typed"]
