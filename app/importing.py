@@ -51,8 +51,8 @@ def import_history(paths: Paths, files: Sequence[str], *, as_json: bool) -> int:
     progress = ProgressLine()
 
     def tell(read: int, expected: int) -> None:
-        percent = min(100, 100 * read // max(1, expected))
-        progress.show(say("import.progress", language, count=len(results), percent=percent))
+        percent = say("import.percent", language, percent=min(100, 100 * read // expected)) if expected else ""
+        progress.show(say("import.progress", language, count=len(results)) + percent)
 
     with open_library(paths) as library, set_by_signals() as stop:
         watch = Watch(stop, tell)

@@ -83,7 +83,8 @@ TEXTS: Mapping[str, Wording] = {
     "import.left_out.reasoning": Wording("reasoning", "思考过程"),
     "import.left_out.tool": Wording("tool", "工具消息"),
     "import.left_out.unknown": Wording("of unknown kind", "未知类型"),
-    "import.progress": Wording("{count} conversations, {percent} %", "{count} 个对话，{percent} %"),
+    "import.progress": Wording("{count} conversations", "{count} 个对话"),
+    "import.percent": Wording(", {percent} %", "，{percent} %"),
     "import.stopped": Wording(
         "Stopped. What was imported is whole; the same command goes on from there.",
         "已停止。已导入的对话都是完整的；再次运行同一命令即可继续。",
