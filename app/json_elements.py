@@ -36,7 +36,7 @@ class Element:
 
 def begins_with_list(beginning: bytes) -> bool:
     """Whether JSON that begins like this is a list."""
-    return beginning.removeprefix(_BYTE_ORDER_MARK).lstrip(_SPACE).startswith(b"[")
+    return _unmarked(beginning).startswith(b"[")
 
 
 def elements(chunks: Iterable[bytes], most_bytes: int = MOST_BYTES) -> Iterator[Element]:
@@ -107,7 +107,7 @@ class _Scanner:
             raise _no_list("The file ends before its list of conversations does.")
 
     def _begin(self, chunk: bytes) -> int:
-        rest = chunk.removeprefix(_BYTE_ORDER_MARK).lstrip(_SPACE)
+        rest = _unmarked(chunk)
         if rest and not rest.startswith(b"["):
             raise _no_list("It is no list of conversations.")
         self._has_begun = bool(rest)
@@ -176,6 +176,11 @@ class _Scanner:
         if is_kept:
             return Element(self._number, text)
         return Element(self._number, problem=f"It is larger than {self._most_bytes >> 20} MB.")
+
+
+def _unmarked(beginning: bytes) -> bytes:
+    """Without what may come before the JSON."""
+    return beginning.removeprefix(_BYTE_ORDER_MARK).lstrip(_SPACE)
 
 
 def _no_list(problem: str) -> UsageProblem:

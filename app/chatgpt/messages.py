@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
-from engine.harness.message import SHORTEST_FENCE, shown_name
+from engine.harness.message import fenced, shown_name
 
 Speaker = Literal["user", "assistant", ""]
 """Empty where a message adds nothing to its turn."""
@@ -119,7 +119,7 @@ def _said(
 def _to_a_tool(recipient: str, kind: str, content: Mapping[str, Any], text: str) -> tuple[Speaker, str, LeftOut]:
     """Code that is run and documents that are written are part of the answer; other calls are not."""
     if recipient.startswith("python") and kind in _TEXTS:
-        return "assistant", fenced(_plain(content), "python"), ""
+        return "assistant", _code(_plain(content), "python"), ""
     if recipient == "canmore.create_textdoc" and (document := _document(_plain(content))):
         return "assistant", document, ""
     return "", "", "tool" if text else ""
@@ -133,7 +133,7 @@ def _from_a_tool(
         return "assistant", text, ""
     if named := "\n".join(_pointers(content, metadata)):
         return "assistant", named, ""
-    return "", "", "tool" if text else ""
+    return "", "", "tool" if text or kind not in _TEXTS else ""
 
 
 def _text(kind: str, content: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
@@ -141,9 +141,9 @@ def _text(kind: str, content: Mapping[str, Any], metadata: Mapping[str, Any]) ->
     plain = _plain(content)
     if kind == "code":
         language = _word(content.get("language"))
-        return fenced(plain, "" if language == "unknown" else language)
+        return _code(plain, "" if language == "unknown" else language)
     if kind == "execution_output":
-        return fenced(plain, "output")
+        return _code(plain, "output")
     shown = _with_references(plain, metadata).strip()
     files = [*_pointers(content, metadata), *_attached(content, metadata)]
     return "\n\n".join(part for part in (shown, "\n".join(files)) if part)
@@ -217,16 +217,10 @@ def _document(call: str) -> str:
     except (ValueError, RecursionError):
         return ""
     kind, content = _word(asked.get("type")), clean(_word(asked.get("content")))
-    body = fenced(content, kind.removeprefix("code/")) if kind.startswith("code/") else content
+    body = _code(content, kind.removeprefix("code/")) if kind.startswith("code/") else content
     return f"{shown_name(_word(asked.get('name')))}:\n\n{body}" if content.strip() else ""
 
 
-def fenced(code: str, language: str) -> str:
-    """Code in a fence that it cannot close; nothing for nothing."""
-    if not code.strip():
-        return ""
-    longest = max(map(len, re.findall("`+", code)), default=0)
-    fence = "`" * max(SHORTEST_FENCE, longest + 1)
-    named = language if _LANGUAGE.fullmatch(language) else ""
-    end = "" if code.endswith("\n") else "\n"
-    return f"{fence}{named}\n{code}{end}{fence}"
+def _code(code: str, language: str) -> str:
+    """In a fence that names its language; nothing for nothing."""
+    return fenced(code, language if _LANGUAGE.fullmatch(language) else "") if code.strip() else ""

@@ -23,10 +23,15 @@ def user_message(text: str, attachments: Sequence[Attachment] = ()) -> str:
 
 def attachment_block(attachment: Attachment) -> str:
     """One file under its name, in a fence that its own text cannot close."""
-    longest = max(map(len, re.findall("`+", attachment.text)), default=0)
+    return f"Attached file {shown_name(attachment.name)}:\n{fenced(attachment.text)}"
+
+
+def fenced(text: str, info: str = "") -> str:
+    """In a fence that the text cannot close. `info` says what it is, on the fence's own line."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * max(SHORTEST_FENCE, longest + 1)
-    end = "" if attachment.text.endswith("\n") or not attachment.text else "\n"
-    return f"Attached file {shown_name(attachment.name)}:\n{fence}\n{attachment.text}{end}{fence}"
+    end = "" if text.endswith("\n") or not text else "\n"
+    return f"{fence}{info}\n{text}{end}{fence}"
 
 
 def router_request(text: str, attachments: Sequence[Attachment] = ()) -> str:

@@ -220,6 +220,18 @@ def test_one_bad_file_of_an_export_costs_no_other(library: StoreLibrary, tmp_pat
     assert results[2].place == "conversations-002.json:1"
 
 
+def test_B4_an_archive_that_is_damaged_within_gives_what_comes_before(library: StoreLibrary, tmp_path: Path):
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("conversations-001.json", json.dumps([talk("one", "Hi").data]))
+        archive.writestr("conversations-002.json", json.dumps([talk("two", "x" * 5000).data]))
+    data = bytearray(path.read_bytes())
+    data[data.index(b"xxxx") + 1000] ^= 1
+    path.write_bytes(data)
+    *_, last = results = results_of(library, path)
+    assert results[0].outcome == "added" and last.outcome == "refused" and "damaged" in last.problem
+
+
 def test_B4_a_list_of_nothings_is_given_up_after_a_hundred(library: StoreLibrary, tmp_path: Path):
     file = tmp_path / "a.json"
     file.write_bytes(b"[" + b"{}," * 1_000_000 + b"{}]")

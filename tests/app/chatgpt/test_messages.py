@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.chatgpt.messages import Message, fenced, read_message, read_moment
+from app.chatgpt.messages import Message, read_message, read_moment
 from tests.support.chatgpt_export import BEGAN
 
 
@@ -87,6 +87,7 @@ def test_documents_that_were_written_are_part_of_the_answer():
         ),
         pytest.param(message("assistant", "search('x')", recipient="browser"), "tool", id="call"),
         pytest.param(message("tool", {"content_type": "tether_quote", "text": "Page."}), "tool", id="page"),
+        pytest.param(message("tool", {"content_type": "tether_browsing_display", "result": "P."}), "tool", id="pages"),
         pytest.param(message("assistant", {"content_type": "hologram", "beam": 1}), "unknown", id="new kind"),
         pytest.param(message("critic", "Hm."), "unknown", id="new role"),
         pytest.param(message("assistant", ""), "", id="empty"),
@@ -150,5 +151,6 @@ def test_times_are_read_in_every_way_they_are_written(value: Any, moment: dateti
 
 
 def test_a_fence_cannot_be_closed_by_its_code_nor_named_by_it():
-    assert fenced("a\n```\nb", "py") == "````py\na\n```\nb\n````"
-    assert fenced("a", "py\n~~~") == "```\na\n```"
+    code = {"content_type": "code", "language": "py", "text": "a\n```\nb"}
+    assert said("assistant", code)[1] == "````py\na\n```\nb\n````"
+    assert said("assistant", code | {"language": "py\n~~~", "text": "a"})[1] == "```\na\n```"
