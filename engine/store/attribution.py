@@ -20,6 +20,8 @@ _SIGNS_OF_DAMAGE: Final = (
     "invalid fts5 file format",
     "constraint failed",
     "no such table: messages_fts",
+    "no such table: memories_fts",
+    "no such fts5 table",
 )
 """What Python's sqlite3 and the search index say of content that neither of them has written, and SQLite of an index
 whose mending was cut off. Constraints of tables begin with their kind, such as UNIQUE."""

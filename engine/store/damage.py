@@ -13,7 +13,7 @@ import engine.store.index as index
 SMALL_BYTES: Final = 32 << 20
 """Files up to this size are checked whole at every start; that takes some hundredths of a second."""
 _SAMPLE_ROWS: Final = 50
-_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name NOT GLOB ?"
+_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def content_problem(connection: sqlite3.Connection) -> str:
 
 
 def _names(connection: sqlite3.Connection) -> list[str]:
-    return [name for (name,) in connection.execute(_TABLES, [f"{index.TABLE}*"])]
+    return [name for (name,) in connection.execute(_TABLES) if not name.startswith(index.TABLES)]
 
 
 def _check(connection: sqlite3.Connection, statement: str) -> str:

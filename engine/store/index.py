@@ -1,7 +1,8 @@
-"""The statements for the search index: what is put into it, found in it, checked and made anew.
+"""The statements for the search indexes: what is put into them, found in them, checked and made anew.
 
 Each function works on the connection it is given; all but `rebuild` leave transactions to their caller. A message is
-found by its own words and by those of the files that went with it.
+found by its own words and by those of the files that went with it. Memories have an index of their own, of the terms
+that are kept with them; what it is asked is said by `memories`.
 """
 
 import sqlite3
@@ -14,6 +15,9 @@ import engine.store.search as search
 from engine.values import Attachment, SearchHit
 
 TABLE: Final = "messages_fts"
+MEMORIES: Final = "memories_fts"
+TABLES: Final = (TABLE, MEMORIES)
+"""What the names of all tables of the indexes begin with."""
 LOOKED_AT_CHARACTERS: Final = 100_000
 """A match further into a message than this is found, but its snippet is the beginning of the message."""
 
@@ -58,37 +62,49 @@ def hits(connection: sqlite3.Connection, query: str, limit: int) -> tuple[Search
     )
 
 
-def exists(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [TABLE]).fetchone() is not None
+def exists(connection: sqlite3.Connection, table: str = TABLE) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [table]).fetchone() is not None
 
 
 def answers(connection: sqlite3.Connection) -> bool:
-    """Whether the index is there and its beginning and its newest part can be read.
+    """Whether the indexes are there and their beginnings and newest parts can be read.
 
     Raises: sqlite3.DatabaseError when they cannot.
     """
-    if not exists(connection):
-        return False
-    connection.execute(f"SELECT rowid FROM {TABLE} ORDER BY rowid DESC LIMIT 50").fetchall()
-    connection.execute(f"SELECT rowid FROM {TABLE} WHERE {TABLE} MATCH '\"a\"' LIMIT 50").fetchall()
+    for table in _wanted(connection):
+        if not exists(connection, table):
+            return False
+        connection.execute(f"SELECT rowid FROM {table} ORDER BY rowid DESC LIMIT 50").fetchall()
+        connection.execute(f"SELECT rowid FROM {table} WHERE {table} MATCH '\"a\"' LIMIT 50").fetchall()
     return True
 
 
+def _wanted(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """The indexes that a database of this age has."""
+    return TABLES if exists(connection, "memories") else (TABLE,)
+
+
 def rebuild(connection: sqlite3.Connection) -> None:
-    """Make the index anew from the messages. Not within a transaction: it takes several, and a kill between them
-    leaves a database without an index, which is known by that.
+    """Make the indexes anew from messages and memories. Not within a transaction: it takes several, and a kill between
+    them leaves a database without an index, which is known by that.
 
     An index that is damaged cannot be dropped: freeing its pages would trust what they say about other pages. So it
     is forgotten, and its pages go when the whole file is written anew.
     """
     with _transaction(connection):
         connection.execute("PRAGMA writable_schema = ON")
-        connection.execute("DELETE FROM sqlite_master WHERE name GLOB ?", [f"{TABLE}*"])
+        for table in TABLES:
+            connection.execute("DELETE FROM sqlite_master WHERE name GLOB ?", [f"{table}*"])
         connection.execute("PRAGMA writable_schema = RESET")
     connection.execute("VACUUM")
     with _transaction(connection):
         connection.execute(f"CREATE VIRTUAL TABLE {TABLE} USING fts5 (terms, tokenize = 'ascii')")
         connection.executemany(f"INSERT INTO {TABLE} (rowid, terms) VALUES (?, ?)", _search_rows(connection))
+        connection.execute(f"CREATE VIRTUAL TABLE {MEMORIES} USING fts5 (terms, tokenize = 'ascii')")
+        connection.execute(f"CREATE VIRTUAL TABLE {MEMORIES}_terms USING fts5vocab ({MEMORIES}, row)")
+        connection.execute(
+            f"INSERT INTO {MEMORIES} (rowid, terms) SELECT memory_id, terms FROM memories WHERE state = 'active'"
+        )
 
 
 @contextmanager
@@ -109,10 +125,16 @@ def problem(connection: sqlite3.Connection) -> str:
         (missing,) = connection.execute(
             "SELECT count(*) FROM messages WHERE message_id NOT IN (SELECT rowid FROM messages_fts)"
         ).fetchone()
-        connection.execute("INSERT INTO messages_fts (messages_fts) VALUES ('integrity-check')")
+        (unknown,) = connection.execute(
+            "SELECT count(*) FROM memories WHERE state = 'active' AND memory_id NOT IN (SELECT rowid FROM memories_fts)"
+        ).fetchone()
+        for table in TABLES:
+            connection.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
     except sqlite3.DatabaseError as error:
         return f"the search index is damaged: {error}"
-    return f"{missing} messages are missing from the search index" if missing else ""
+    if missing:
+        return f"{missing} messages are missing from the search index"
+    return f"{unknown} memories are missing from the search index" if unknown else ""
 
 
 def _search_rows(connection: sqlite3.Connection) -> Iterator[tuple[int, str]]:

@@ -562,3 +562,56 @@ def m012_saved_tools_are_kept(database: MigrationDatabase) -> None:
             """,
         ],
     )
+
+
+@MIGRATIONS()
+def m013_memories_and_what_finds_them(database: MigrationDatabase) -> None:
+    # Only active memories are in the index; a row stays when it is superseded or forgotten, so that its number is not
+    # given again. Codes lie apart from the vectors they are made from, so that all of them can be read at once.
+    _execute(
+        database,
+        [
+            """
+            CREATE TABLE memories (
+                memory_id INTEGER PRIMARY KEY AUTOINCREMENT,
+                turn_id TEXT NOT NULL REFERENCES turns (turn_id),
+                conversation_id TEXT NOT NULL REFERENCES conversations (conversation_id),
+                kind TEXT NOT NULL,
+                text TEXT NOT NULL,
+                evidence TEXT NOT NULL,
+                terms TEXT NOT NULL,
+                slot TEXT NOT NULL,
+                due_on TEXT NOT NULL,
+                trust TEXT NOT NULL,
+                r0 REAL NOT NULL,
+                validation REAL NOT NULL,
+                state TEXT NOT NULL,
+                superseded_by INTEGER,
+                created_at TEXT NOT NULL,
+                used_at TEXT,
+                validated_at TEXT
+            )
+            """,
+            """
+            CREATE TABLE memory_codes (
+                memory_id INTEGER PRIMARY KEY REFERENCES memories (memory_id),
+                embedder TEXT NOT NULL,
+                code BLOB NOT NULL
+            )
+            """,
+            """
+            CREATE TABLE memory_vectors (
+                memory_id INTEGER PRIMARY KEY REFERENCES memories (memory_id),
+                vector BLOB NOT NULL
+            )
+            """,
+            "CREATE VIRTUAL TABLE memories_fts USING fts5 (terms, tokenize = 'ascii')",
+            "CREATE VIRTUAL TABLE memories_fts_terms USING fts5vocab (memories_fts, row)",
+            "CREATE INDEX memories_by_turn ON memories (turn_id)",
+            "CREATE INDEX memories_by_conversation ON memories (conversation_id, memory_id)",
+            "CREATE INDEX memories_by_slot ON memories (slot) WHERE state = 'active' AND slot <> ''",
+            "CREATE INDEX memories_by_state ON memories (state, kind)",
+            "CREATE INDEX memories_by_successor ON memories (superseded_by) WHERE superseded_by IS NOT NULL",
+            "CREATE INDEX memories_due ON memories (due_on) WHERE state = 'active' AND due_on <> ''",
+        ],
+    )

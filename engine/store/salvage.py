@@ -44,6 +44,9 @@ TABLES: Final = (
     "notes",
     "events",
     "reminders_told",
+    "memories",
+    "memory_codes",
+    "memory_vectors",
 )
 _SIDE_FILES: Final = ("", "-wal", "-shm", "-journal", ".source", ".source-wal", ".source-shm")
 _HEADER_BYTES: Final = 100

@@ -1,0 +1,75 @@
+"""What a memory is, from its proposal to its end. Values only; knows neither tables, nor models, nor screens."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+MemoryKind = Literal["preference", "fact", "relation", "plan", "instruction"]
+"""What the user likes, what is so about them, who is who to them, what they mean to do or when, how they want things
+done."""
+
+TrustTier = Literal["confirmed", "typed", "inferred", "tainted"]
+"""Who vouches for it: the user with a click or by saying so again; the user's typed words, read by a rule; the same,
+read by a model; nobody, as the text is not the user's own."""
+
+MemoryState = Literal["active", "superseded", "forgotten", "pending"]
+"""active: it may be recalled. superseded: something newer took its place; kept as history. forgotten: its text is gone.
+pending: waits until the user has looked at it; it is not recalled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A memory that is to be written."""
+
+    text: str
+    kind: MemoryKind
+    evidence: str
+    """The user's own words that say so, verbatim but for control tokens, which are escaped."""
+    turn_id: str
+    """Where the user said it."""
+    trust: TrustTier = "typed"
+    r0: float = 0.5
+    """What it was worth when it was written, 0 to 1."""
+    slot: str = ""
+    """What it is about where only one memory can hold at a time, such as `home`; empty where many can."""
+    due_on: str = ""
+    """The day a plan is for, ISO 8601; empty where none is known."""
+    state: MemoryState = "active"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One remembered fact, tied to the turn it comes from."""
+
+    memory_id: int
+    """Rises with time and is never given again."""
+    text: str
+    kind: MemoryKind
+    evidence: str
+    turn_id: str
+    conversation_id: str
+    trust: TrustTier
+    r0: float
+    validation: float
+    """How far it is believed, 0 to 1: rises when it is said again, falls when something speaks against it."""
+    slot: str
+    due_on: str
+    state: MemoryState
+    supersedes: tuple[int, ...]
+    """The memories whose place it took, oldest first."""
+    created_at: str
+    """ISO 8601, UTC, as all times."""
+    used_at: str | None
+    """When it was last recalled into a turn."""
+    validated_at: str | None
+    """When it was last said again or checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A memory that a question brought up."""
+
+    memory: Memory
+    score: float
+    """By which they are ordered; comparable within one question only."""
+    relevance: float
+    """How well it answers the question by itself, 0 to 1, whatever it is worth."""

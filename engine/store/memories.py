@@ -1,0 +1,386 @@
+"""Memories: their rows, the index of their terms, and their vectors. Lives in the store's database.
+
+What a memory says, how it is found and what it is worth is the affair of `engine.memory`; terms, codes and vectors come
+ready-made from there. Only active memories are in the index and have vectors. Every method is one transaction or one
+read and raises StoreProblem or one of its children when the disk or the file fails; a damaged index is made anew.
+"""
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import engine.store.turns as turns
+from engine.errors import BadText, UnknownName, UsageProblem
+from engine.memory.values import Draft, Memory, MemoryKind, MemoryState
+from engine.store.database import Database
+from engine.store.mending import IndexMender, with_a_sound_index
+from engine.store.rows import checked_text
+
+TEXT_CHARACTERS: Final = 400
+EVIDENCE_CHARACTERS: Final = 2_000
+PAGE: Final = 50
+_COLUMNS: Final = (
+    "memory_id, text, kind, evidence, turn_id, conversation_id, trust, r0, validation, slot, due_on, state, created_at,"
+    " used_at, validated_at, (SELECT json_group_array(memory_id) FROM (SELECT memory_id FROM memories AS before"
+    " WHERE before.superseded_by = memories.memory_id ORDER BY memory_id)) AS supersedes"
+)
+_CANDIDATE: Final = "memory_id, conversation_id, kind, terms, r0, validation, due_on, created_at, validated_at"
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Of a text, by the embedder of that name: what is compared, and its signs for a first pass."""
+
+    embedder: str
+    vector: bytes
+    """Little-endian float32."""
+    code: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What ranking needs to know of an active memory."""
+
+    memory_id: int
+    conversation_id: str
+    kind: MemoryKind
+    terms: tuple[str, ...]
+    r0: float
+    validation: float
+    due_on: str
+    created_at: str
+    validated_at: str | None
+
+
+class MemoryStore:
+    def __init__(self, database: Database, mender: IndexMender) -> None:
+        self._database = database
+        self.mender = mender
+
+    @with_a_sound_index
+    def add(
+        self,
+        draft: Draft,
+        terms: str,
+        now: datetime,
+        *,
+        validation: float,
+        supersedes: Sequence[int] = (),
+        vector: Vector | None = None,
+    ) -> Memory:
+        """Write a memory, in the place of those that it supersedes, which are kept as history.
+
+        Raises: BadText for empty, too long or invalid text; UnknownName for a turn or a memory that there is not.
+        """
+        _check(draft)
+        with self._database.transaction() as connection:
+            turn = turns.turn(connection, draft.turn_id)
+            memory_id = connection.execute(
+                "INSERT INTO memories (turn_id, conversation_id, kind, text, evidence, terms, slot, due_on, trust, r0,"
+                " validation, state, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    draft.turn_id,
+                    turn.conversation_id,
+                    draft.kind,
+                    draft.text,
+                    draft.evidence,
+                    terms,
+                    draft.slot,
+                    draft.due_on,
+                    draft.trust,
+                    draft.r0,
+                    validation,
+                    draft.state,
+                    _written(now),
+                ],
+            ).lastrowid
+            assert memory_id is not None
+            if draft.state == "active":
+                _put_in(connection, memory_id, terms, vector)
+            for replaced in supersedes:
+                _supersede(connection, replaced, memory_id)
+            return _known(connection, memory_id)
+
+    def get(self, memory_id: int) -> Memory:
+        """Raises: UnknownName."""
+        with self._database.reading() as connection:
+            return _known(connection, memory_id)
+
+    def get_all(self, memory_ids: Collection[int]) -> dict[int, Memory]:
+        """By number; those that there are not are left out."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                f"SELECT {_COLUMNS} FROM memories WHERE memory_id IN ({_marks(memory_ids)})", list(memory_ids)
+            )
+            return {row["memory_id"]: _memory_of(row) for row in found}
+
+    def page(
+        self,
+        limit: int = PAGE,
+        before: int | None = None,
+        states: Collection[MemoryState] = ("active",),
+        kinds: Collection[MemoryKind] = (),
+    ) -> Sequence[Memory]:
+        """The newest first, those numbered below `before`; without `kinds` of all kinds."""
+        conditions, values = [f"state IN ({_marks(states)})"], list[str | int](states)
+        if kinds:
+            conditions.append(f"kind IN ({_marks(kinds)})")
+            values.extend(kinds)
+        if before is not None:
+            conditions.append("memory_id < ?")
+            values.append(before)
+        with self._database.reading() as connection:
+            found = connection.execute(
+                f"SELECT {_COLUMNS} FROM memories WHERE {' AND '.join(conditions)} ORDER BY memory_id DESC LIMIT ?",
+                [*values, limit],
+            )
+            return tuple(map(_memory_of, found))
+
+    def of_turn(self, turn_id: str) -> Sequence[Memory]:
+        """What was written from it, oldest first, whatever became of it."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                f"SELECT {_COLUMNS} FROM memories WHERE turn_id = ? ORDER BY memory_id", [turn_id]
+            )
+            return tuple(map(_memory_of, found))
+
+    def in_slot(self, slot: str) -> Sequence[Memory]:
+        """The active ones, oldest first."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                f"SELECT {_COLUMNS} FROM memories WHERE state = 'active' AND slot <> '' AND slot = ?"
+                " ORDER BY memory_id",
+                [slot],
+            )
+            return tuple(map(_memory_of, found))
+
+    def due(self, first: str, last: str) -> Sequence[Memory]:
+        """The active ones whose day is within these two, by day."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                f"SELECT {_COLUMNS} FROM memories WHERE state = 'active' AND due_on <> '' AND due_on BETWEEN ? AND ?"
+                " ORDER BY due_on, memory_id",
+                [first, last],
+            )
+            return tuple(map(_memory_of, found))
+
+    def history(self, memory_id: int) -> Sequence[Memory]:
+        """The memory and all those before it in its place, the newest first. Raises: UnknownName."""
+        with self._database.reading() as connection:
+            return _history(connection, memory_id)
+
+    def judge(self, memory_id: int, validation: float, now: datetime, *, trusted: bool = False) -> Memory:
+        """Believe it more or less from now on; `trusted`: the user vouches for it. Raises: UnknownName."""
+        with self._database.transaction() as connection:
+            before = _known(connection, memory_id)
+            connection.execute(
+                "UPDATE memories SET validation = ?, validated_at = ?, trust = ? WHERE memory_id = ?",
+                [
+                    validation,
+                    _written(now) if validation >= before.validation else before.validated_at,
+                    "confirmed" if trusted else before.trust,
+                    memory_id,
+                ],
+            )
+            return _known(connection, memory_id)
+
+    def use(self, memory_ids: Collection[int], now: datetime) -> None:
+        """They were recalled into a turn."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                f"UPDATE memories SET used_at = ? WHERE memory_id IN ({_marks(memory_ids)})",
+                [_written(now), *memory_ids],
+            )
+
+    @with_a_sound_index
+    def approve(self, memory_id: int, validation: float, now: datetime, vector: Vector | None = None) -> Memory:
+        """The user has looked at one that was pending: it counts from now on.
+
+        Raises: UnknownName; UsageProblem for one that does not wait.
+        """
+        with self._database.transaction() as connection:
+            if _known(connection, memory_id).state != "pending":
+                raise UsageProblem(f"Memory {memory_id} waits for nobody.", "List those that do.")
+            connection.execute(
+                "UPDATE memories SET state = 'active', trust = 'confirmed', validation = ?, validated_at = ?"
+                " WHERE memory_id = ?",
+                [validation, _written(now), memory_id],
+            )
+            (terms,) = connection.execute("SELECT terms FROM memories WHERE memory_id = ?", [memory_id]).fetchone()
+            _put_in(connection, memory_id, terms, vector)
+            return _known(connection, memory_id)
+
+    @with_a_sound_index
+    def forget(self, memory_id: int) -> None:
+        """Its text, evidence, terms and vectors are gone, with those of all that it superseded. Raises: UnknownName."""
+        with self._database.transaction() as connection:
+            for memory in _history(connection, memory_id):
+                _take_out(connection, memory.memory_id)
+                connection.execute(
+                    "UPDATE memories SET text = '', evidence = '', terms = '', slot = '', due_on = '',"
+                    " state = 'forgotten' WHERE memory_id = ?",
+                    [memory.memory_id],
+                )
+            # What was taken out of the index stays in its pages until they are merged.
+            connection.execute("INSERT INTO memories_fts (memories_fts) VALUES ('optimize')")
+
+    # Finding
+
+    def count(self) -> int:
+        """How many are active."""
+        with self._database.reading() as connection:
+            (count,) = connection.execute("SELECT count(*) FROM memories WHERE state = 'active'").fetchone()
+            return int(count)
+
+    @with_a_sound_index
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """How many active memories hold each term; those that none holds are left out."""
+        with self._database.reading() as connection:
+            asked = ((term, connection.execute(_FREQUENCY, [term]).fetchone()) for term in terms)
+            return {term: row[0] for term, row in asked if row is not None}
+
+    @with_a_sound_index
+    def matching(self, expression: str, limit: int) -> tuple[int, ...]:
+        """The active memories that an FTS5 expression finds, the best first."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                "SELECT rowid FROM memories_fts WHERE memories_fts MATCH ? ORDER BY rank LIMIT ?", [expression, limit]
+            )
+            return tuple(memory_id for (memory_id,) in found)
+
+    def candidates(self, memory_ids: Collection[int]) -> dict[int, Candidate]:
+        """By number; those that are not active are left out."""
+        with self._database.reading() as connection:
+            # The plus keeps SQLite from walking all that are active.
+            found = connection.execute(
+                f"SELECT {_CANDIDATE} FROM memories WHERE memory_id IN ({_marks(memory_ids)}) AND +state = 'active'",
+                list(memory_ids),
+            )
+            return {row[0]: Candidate(*row[:3], tuple(row[3].split()), *row[4:]) for row in map(tuple, found)}
+
+    def vectors(self, memory_ids: Collection[int]) -> dict[int, bytes]:
+        """Little-endian float32, by number; those without one are left out."""
+        with self._database.reading() as connection:
+            return dict(
+                connection.execute(
+                    f"SELECT memory_id, vector FROM memory_vectors WHERE memory_id IN ({_marks(memory_ids)})",
+                    list(memory_ids),
+                )
+            )
+
+    def codes(self, embedder: str) -> tuple[list[int], bytes]:
+        """The numbers of all memories with a vector by this embedder, and their codes one after the other."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                "SELECT memory_id, code FROM memory_codes WHERE embedder = ? ORDER BY memory_id", [embedder]
+            ).fetchall()
+        return [row[0] for row in found], b"".join(row[1] for row in found)
+
+    def unembedded(self, embedder: str, limit: int) -> Sequence[tuple[int, str]]:
+        """(number, text) of active memories without a vector by this embedder, the newest first."""
+        with self._database.reading() as connection:
+            found = connection.execute(f"SELECT memory_id, text {_UNEMBEDDED} LIMIT ?", [embedder, limit])
+            return tuple((row[0], row[1]) for row in found)
+
+    def count_unembedded(self, embedder: str) -> int:
+        with self._database.reading() as connection:
+            (count,) = connection.execute(f"SELECT count(*) FROM (SELECT 1 {_UNEMBEDDED})", [embedder]).fetchone()
+            return int(count)
+
+    def put_vectors(self, vectors: Sequence[tuple[int, Vector]]) -> Sequence[int]:
+        """Replace the vectors of active memories; the numbers of those that were still there."""
+        with self._database.transaction() as connection:
+            there = [
+                (memory_id, vector)
+                for memory_id, vector in vectors
+                if connection.execute(
+                    "SELECT 1 FROM memories WHERE memory_id = ? AND state = 'active'", [memory_id]
+                ).fetchone()
+            ]
+            for memory_id, vector in there:
+                _put_vector(connection, memory_id, vector)
+            return tuple(memory_id for memory_id, _ in there)
+
+
+_FREQUENCY: Final = "SELECT doc FROM memories_fts_terms WHERE term = ?"
+_UNEMBEDDED: Final = """
+    FROM memories WHERE state = 'active' AND NOT EXISTS (
+        SELECT 1 FROM memory_codes WHERE memory_codes.memory_id = memories.memory_id AND embedder = ?
+    ) ORDER BY memory_id DESC
+"""
+
+
+def _put_in(connection: sqlite3.Connection, memory_id: int, terms: str, vector: Vector | None) -> None:
+    connection.execute("INSERT INTO memories_fts (rowid, terms) VALUES (?, ?)", [memory_id, terms])
+    if vector is not None:
+        _put_vector(connection, memory_id, vector)
+
+
+def _put_vector(connection: sqlite3.Connection, memory_id: int, vector: Vector) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO memory_codes (memory_id, embedder, code) VALUES (?, ?, ?)",
+        [memory_id, vector.embedder, vector.code],
+    )
+    connection.execute(
+        "INSERT OR REPLACE INTO memory_vectors (memory_id, vector) VALUES (?, ?)", [memory_id, vector.vector]
+    )
+
+
+def _supersede(connection: sqlite3.Connection, memory_id: int, by: int) -> None:
+    """Raises: UnknownName."""
+    _known(connection, memory_id)
+    _take_out(connection, memory_id)
+    connection.execute(
+        "UPDATE memories SET state = 'superseded', superseded_by = ? WHERE memory_id = ? AND state <> 'forgotten'",
+        [by, memory_id],
+    )
+
+
+def _take_out(connection: sqlite3.Connection, memory_id: int) -> None:
+    connection.execute("DELETE FROM memories_fts WHERE rowid = ?", [memory_id])
+    connection.execute("DELETE FROM memory_codes WHERE memory_id = ?", [memory_id])
+    connection.execute("DELETE FROM memory_vectors WHERE memory_id = ?", [memory_id])
+
+
+def _history(connection: sqlite3.Connection, memory_id: int) -> tuple[Memory, ...]:
+    """Raises: UnknownName."""
+    found, waiting = list[Memory](), [memory_id]
+    while waiting:
+        found.append(_known(connection, waiting.pop()))
+        waiting.extend(found[-1].supersedes)
+    return tuple(sorted(found, key=lambda memory: memory.memory_id, reverse=True))
+
+
+def _known(connection: sqlite3.Connection, memory_id: int) -> Memory:
+    row = connection.execute(f"SELECT {_COLUMNS} FROM memories WHERE memory_id = ?", [memory_id]).fetchone()
+    if row is None:
+        raise UnknownName(f"There is no memory {memory_id}.", "List the memories to see their numbers.")
+    return _memory_of(row)
+
+
+def _check(draft: Draft) -> None:
+    """Raises: BadText."""
+    for text in (draft.text, draft.evidence, draft.slot):
+        checked_text(text)
+    if not draft.text.strip() or not draft.evidence.strip():
+        raise BadText("A memory needs a text and the words that say so.", "Say what is to be remembered.")
+    if len(draft.text) > TEXT_CHARACTERS or len(draft.evidence) > EVIDENCE_CHARACTERS:
+        raise BadText(
+            f"A memory takes {TEXT_CHARACTERS} characters, its evidence {EVIDENCE_CHARACTERS:,}.",
+            "Make it shorter, or keep a note.",
+        )
+
+
+def _memory_of(row: sqlite3.Row) -> Memory:
+    return Memory(**{**dict(row), "supersedes": tuple(json.loads(row["supersedes"]))})
+
+
+def _marks(values: Collection[object]) -> str:
+    return ", ".join("?" for _ in values)
+
+
+def _written(moment: datetime) -> str:
+    return moment.isoformat(timespec="microseconds")
