@@ -26,6 +26,11 @@ _OVER: Final = re.compile(
     r"|(?:关门|倒闭|停业|歇业|关闭|取消|停产|下架|没了|不在了|拆了)(?:了|掉)?|不(?:再)?营业|已经不(?:存在|开)了?",
     re.IGNORECASE,
 )
+_ROUND_ABOUT: Final = re.compile(
+    r"\b(?:for good|permanently|for ever|forever|down|already|now)\b|已经?|早就|永久|刚刚|[那这][家个间所里]|听说"
+    r"|好像|可惜",
+    re.IGNORECASE,
+)
 _STILL: Final = re.compile(
     r"\b(?:isn't|aren't|hasn't|haven't|not|never|reopened|open again)\b[^.!?]{0,20}\b(?:closed|shut|cancell?ed|gone)\b"
     r"|\bre-?opened\b|没(?:有)?(?:关门|倒闭|停业|取消)|重新(?:开|营业)",
@@ -57,7 +62,7 @@ def user_said_so(memory: Memory, sentence: str) -> Event | None:
     """
     if not says_over(sentence):
         return None
-    named = content_terms(_OVER.sub(" ", sentence)) - _UNNAMED
+    named = content_terms(_ROUND_ABOUT.sub(" ", _OVER.sub(" ", sentence))) - _UNNAMED
     return "check_failed" if named and named <= content_terms(memory.text) else None
 
 

@@ -12,10 +12,10 @@ from typing import Final
 
 from engine.memory.codes import CodeMatrix
 from engine.memory.concepts import Concepts
-from engine.memory.embedding import Embedder, embedded, similarities
-from engine.memory.ranking import Match, Ranked, rank, rarity
+from engine.memory.embedding import Embedder, embedded, reads, similarities
+from engine.memory.ranking import Match, Ranked, asked, rank
 from engine.memory.weighting import WeightRules, age_days, worth
-from engine.memory.words import expression, index_terms, is_concept, query_terms
+from engine.memory.words import expression, index_terms, is_concept, pieces, query_terms
 from engine.store.memories import Candidate, MemoryStore, Vector
 
 BY_WORDS: Final = 40
@@ -44,14 +44,15 @@ class Finder:
         """The candidates, the best first. `vector` spares the embedding of the question."""
         terms = query_terms(question, self._concepts)
         frequencies = self._store.frequencies(terms)
-        asked = rarity(terms, frequencies, self._count)
+        about = pieces(question, self._concepts)
+        known = asked(terms, about, frequencies, self._count)
         vector = vector or self.vector_of(question)
         by_words = self._by_words(terms, frequencies, has_other_way=vector is not None)
         by_meaning = self._nearest(vector, BY_MEANING)
         beside = _beside((*by_words[:WITH_NEIGHBOURS], *by_meaning[:WITH_NEIGHBOURS]))
         candidates = self._store.candidates({*by_words, *by_meaning, *beside})
         matches = self._matches(candidates, vector, now)
-        return tuple(one for one in rank([match for match in matches if match.weight > 0.0], asked) if one.score > 0.0)
+        return tuple(one for one in rank([match for match in matches if match.weight > 0.0], known) if one.score > 0.0)
 
     def alike(self, text: str, vector: Vector | None, most: int) -> Sequence[int]:
         """Those that may say the same, by words or by meaning, in no order."""
@@ -69,7 +70,10 @@ class Finder:
         return dict(zip(vectors, similarities(list(vectors.values()), vector.vector), strict=True))
 
     def vector_of(self, text: str) -> Vector | None:
-        return embedded(self._embedder, [text])[0] if self._embedder else None
+        """None where there is no embedder, or none that can read this."""
+        if self._embedder is None or not reads(self._embedder, text):
+            return None
+        return embedded(self._embedder, [text])[0]
 
     def terms_of(self, text: str) -> str:
         return index_terms(text, self._concepts)
@@ -82,7 +86,7 @@ class Finder:
             self._count += 1
 
     def embedded(self, memory_id: int, vector: Vector | None) -> None:
-        if vector is not None and self._embedder is not None and vector.embedder == self._embedder.name:
+        if vector is not None and vector.code and self._embedder and vector.embedder == self._embedder.name:
             with self._lock:
                 self._codes.put(memory_id, vector.code)
 

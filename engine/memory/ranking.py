@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from engine.memory.words import CONCEPT_MARK, is_concept
+from engine.memory.words import CONCEPT_MARK, Piece, share_of
 
-LEXICAL_SHARE: Final = 0.8
+LEXICAL_SHARE: Final = 0.6
 """What the best match of words counts, beside a cosine of one."""
-CONCEPT_SHARE: Final = 0.3
-"""What a concept in common counts, beside a word that is as rare."""
+FULL_MATCH: Final = 0.8
+"""The share of what a question's terms tell from which on the best match counts in full: a question whose rare words no
+memory holds is not answered by the common ones."""
 NEIGHBOUR_SHARES: Final = (0.3, 0.15)
 """What the score of the memory written just before or after counts, and of the one beyond it, within a conversation."""
 _K1: Final = 1.2
@@ -45,65 +46,79 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Rarity:
-    """What each term of a question tells, by how few memories hold it."""
+class Asked:
+    """A question as ranking sees it."""
 
-    by_term: Mapping[str, float]
-
-    @property
-    def total(self) -> float:
-        return sum(self.by_term.values())
-
-
-def rarity(terms: Sequence[str], frequencies: Mapping[str, int], memories: int) -> Rarity:
-    """Of each term of a question; one that no memory holds is the rarest of all."""
-    return Rarity({term: _rarity(term, frequencies.get(term, 0), max(memories, 1)) for term in terms})
+    rarities: Mapping[str, float]
+    """What each of its terms tells, by how few memories hold it."""
+    pieces: Sequence[tuple[Piece, float]]
+    """What it is about, and how much each part of that tells."""
 
 
-def rank(matches: Sequence[Match], asked: Rarity) -> tuple[Ranked, ...]:
+def asked(terms: Sequence[str], about: Sequence[Piece], frequencies: Mapping[str, int], memories: int) -> Asked:
+    """From the terms and the pieces of a question; a term that no memory holds is the rarest of all."""
+    memories = max(memories, 1)
+    rarest = _rarity("", 0, memories)
+    rarities = {term: _rarity(term, frequencies.get(term, 0), memories) for term in terms}
+    return Asked(
+        rarities,
+        tuple(
+            (
+                piece,
+                min(
+                    (rarities[term] for term in piece.terms if term in frequencies and term in rarities), default=rarest
+                ),
+            )
+            for piece in about
+        ),
+    )
+
+
+def rank(matches: Sequence[Match], question: Asked) -> tuple[Ranked, ...]:
     """The best first; of equals the newest."""
-    lexical = lexical_scores(matches, asked)
-    highest = max(lexical, default=0.0) or 1.0
+    lexical = lexical_scores(matches, question)
+    highest = max(*lexical, FULL_MATCH * sum(question.rarities.values()), 1e-9)
     own = [
         LEXICAL_SHARE * words / highest + max(match.cosine or 0.0, 0.0)
         for match, words in zip(matches, lexical, strict=True)
     ]
     lent = _with_neighbours(matches, own)
     ranked = [
-        Ranked(match.memory_id, score * match.weight, relevance(match, asked))
+        Ranked(match.memory_id, score * match.weight, relevance(match, question))
         for match, score in zip(matches, lent, strict=True)
     ]
     return tuple(sorted(ranked, key=lambda one: (-one.score, -one.memory_id)))
 
 
-def lexical_scores(matches: Sequence[Match], asked: Rarity) -> list[float]:
+def lexical_scores(matches: Sequence[Match], question: Asked) -> list[float]:
     """BM25 of each candidate, concepts weighing less."""
     lengths = [sum(term[0] != CONCEPT_MARK for term in match.terms) for match in matches]
     average = sum(lengths) / len(lengths) if lengths else 1.0
     return [
         sum(
-            asked.by_term[term] * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length / max(average, 1.0)))
-            for term, count in Counter(term for term in match.terms if term in asked.by_term).items()
+            question.rarities[term] * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length / max(average, 1.0)))
+            for term, count in Counter(term for term in match.terms if term in question.rarities).items()
         )
         for match, length in zip(matches, lengths, strict=True)
     ]
 
 
-def coverage(match: Match, asked: Rarity) -> float:
-    """The share of what the question tells that occurs in the memory."""
-    held = asked.by_term.keys() & match.terms
-    return sum(asked.by_term[term] for term in held) / (asked.total or 1.0)
+def coverage(match: Match, question: Asked) -> float:
+    """The share of what the question is about that the memory holds, by its words or as what they are kinds of."""
+    held = set(match.terms)
+    total = sum(share for _, share in question.pieces)
+    return sum(share * piece.held_by(held) for piece, share in question.pieces) / (total or 1.0)
 
 
-def relevance(match: Match, asked: Rarity) -> float:
+def relevance(match: Match, question: Asked) -> float:
     """By words or by meaning, whichever says more."""
-    return max(coverage(match, asked), match.cosine or 0.0)
+    return max(coverage(match, question), match.cosine or 0.0)
 
 
 def _rarity(term: str, holding: int, memories: int) -> float:
     holding = min(holding, memories)
     idf = math.log(1 + (memories - holding + 0.5) / (holding + 0.5))
-    return idf * (CONCEPT_SHARE if is_concept(term) else 1.0)
+    return idf * (share_of(term) if term else 1.0)
 
 
 def _with_neighbours(matches: Sequence[Match], own: Sequence[float]) -> list[float]:

@@ -36,7 +36,7 @@ class Vector:
 
     embedder: str
     vector: bytes
-    """Little-endian float32."""
+    """Little-endian float32; empty, as the code, where the embedder could make nothing of the text."""
     code: bytes
 
 
@@ -172,6 +172,13 @@ class MemoryStore:
         with self._database.reading() as connection:
             return _history(connection, memory_id)
 
+    @with_a_sound_index
+    def supersede(self, memory_ids: Sequence[int], by: int) -> None:
+        """They hold no longer; `by` does in their place. Raises: UnknownName."""
+        with self._database.transaction() as connection:
+            for memory_id in memory_ids:
+                _supersede(connection, memory_id, by)
+
     def judge(self, memory_id: int, validation: float, now: datetime, *, trusted: bool = False) -> Memory:
         """Believe it more or less from now on; `trusted`: the user vouches for it. Raises: UnknownName."""
         with self._database.transaction() as connection:
@@ -275,7 +282,8 @@ class MemoryStore:
         """The numbers of all memories with a vector by this embedder, and their codes one after the other."""
         with self._database.reading() as connection:
             found = connection.execute(
-                "SELECT memory_id, code FROM memory_codes WHERE embedder = ? ORDER BY memory_id", [embedder]
+                "SELECT memory_id, code FROM memory_codes WHERE embedder = ? AND code <> x'' ORDER BY memory_id",
+                [embedder],
             ).fetchall()
         return [row[0] for row in found], b"".join(row[1] for row in found)
 
@@ -324,9 +332,9 @@ def _put_vector(connection: sqlite3.Connection, memory_id: int, vector: Vector) 
         "INSERT OR REPLACE INTO memory_codes (memory_id, embedder, code) VALUES (?, ?, ?)",
         [memory_id, vector.embedder, vector.code],
     )
-    connection.execute(
-        "INSERT OR REPLACE INTO memory_vectors (memory_id, vector) VALUES (?, ?)", [memory_id, vector.vector]
-    )
+    connection.execute("DELETE FROM memory_vectors WHERE memory_id = ?", [memory_id])
+    if vector.vector:
+        connection.execute("INSERT INTO memory_vectors (memory_id, vector) VALUES (?, ?)", [memory_id, vector.vector])
 
 
 def _supersede(connection: sqlite3.Connection, memory_id: int, by: int) -> None:

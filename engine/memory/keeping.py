@@ -1,0 +1,272 @@
+"""The memories that are kept: written from what the user typed, recalled, judged, confirmed and forgotten.
+
+Joins the writer, the store and the finder; decides nothing by itself that is not said there. What it is given to read
+is the user's turn; it knows neither agents nor screens. Raises StoreProblem or one of its children when the disk fails.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from typing import Final
+
+from engine.errors import UsageProblem
+from engine.memory.checking import IsAlive, date_passed, link_dead, links, says_over, user_said_so
+from engine.memory.concepts import Concepts, shipped_concepts
+from engine.memory.embedding import Embedder, embedded
+from engine.memory.escaping import escaped
+from engine.memory.finding import Finder
+from engine.memory.lines import estimated_tokens, line
+from engine.memory.values import Draft, Memory, Recalled
+from engine.memory.weighting import (
+    DEFAULT_RULES,
+    FIRST_VALIDATION,
+    Event,
+    WeightRules,
+    first_r0,
+    validation_after,
+)
+from engine.memory.writing.frames import speaks_for_themselves
+from engine.memory.writing.own_words import own_sentences
+from engine.memory.writing.proposals import Proposal
+from engine.memory.writing.proposing import Proposer, RuleProposer
+from engine.memory.writing.reconciling import reconcile
+from engine.memory.writing.verifying import Refused, Said, verify
+from engine.store import Store
+from engine.store.memories import MemoryStore, Vector
+from engine.values import Attachment, Provenance
+
+RECALLED: Final = 8
+RECALL_TOKENS: Final = 400
+KNOWN_RELEVANCE: Final = 0.3
+"""A memory that is less relevant by itself does not answer a question; where all are, nothing is known."""
+ALIKE: Final = 12
+"""How many memories a proposal is held against, of each way of finding them."""
+EMBEDDED_AT_ONCE: Final = 32
+DOUBTED: Final = 0.1
+"""A memory that is believed less than this has failed a check already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A message of the user, and what its facts are held against."""
+
+    turn_id: str
+    message: str
+    provenance: Provenance = "typed"
+    attachments: Sequence[Attachment] = ()
+    earlier: Sequence[str] = ()
+    """The user's messages before it in this conversation, oldest first."""
+    system_texts: Sequence[str] = ()
+    recalled: Sequence[str] = ()
+    """The texts of memories that the model read in this turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a message has changed."""
+
+    written: tuple[Memory, ...] = ()
+    merged: tuple[Memory, ...] = ()
+    """Those that were there already and are believed more now."""
+    superseded: tuple[int, ...] = ()
+    doubted: tuple[Memory, ...] = ()
+    """Those that the user has said are over."""
+    refused: tuple[Refused, ...] = field(default=())
+
+
+class KeptMemories:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        *,
+        concepts: Concepts | None = None,
+        rules: WeightRules = DEFAULT_RULES,
+    ) -> None:
+        """Without an embedder memories are found by their words alone."""
+        self.store = MemoryStore(store.database, store.mender)
+        self._embedder = embedder
+        self._finder = Finder(self.store, embedder, concepts or shipped_concepts(), rules)
+
+    # Writing
+
+    def learn(self, spoken: Spoken, now: datetime, today: date, proposer: Proposer | None = None) -> Kept:
+        """Write what the user says about themselves; nothing where they quote, ask, play a part or are a guest.
+
+        `today` is the day where the user is.
+        """
+        sentences = own_sentences(spoken.message, spoken.provenance, spoken.attachments)
+        if not sentences or not speaks_for_themselves(spoken.message, spoken.earlier):
+            return Kept()
+        kept = Kept(doubted=self._doubted(sentences, now))
+        said = Said(spoken.message, sentences, spoken.system_texts, spoken.recalled)
+        for proposal in (proposer or RuleProposer()).propose(sentences, today):
+            verdict = verify(proposal, said)
+            if isinstance(verdict, Refused):
+                kept = replace(kept, refused=(*kept.refused, verdict))
+            else:
+                kept = self._keep(verdict, spoken.turn_id, now, kept)
+        return kept
+
+    def write(self, draft: Draft, now: datetime, supersedes: Sequence[int] = ()) -> Memory:
+        """As it is, such as after a person has said so. Raises: BadText, UnknownName."""
+        draft = replace(draft, text=escaped(draft.text), evidence=escaped(draft.evidence))
+        vector = self._finder.vector_of(draft.text) if draft.state == "active" else None
+        return self._add(draft, now, supersedes, vector)
+
+    def approve(self, memory_id: int, now: datetime) -> Memory:
+        """The user has looked at one that waited: it may be recalled from now on. Raises: UnknownName, UsageProblem."""
+        waiting = self.store.get(memory_id)
+        vector = self._finder.vector_of(waiting.text)
+        memory = self.store.approve(memory_id, validation_after(waiting.validation, "approved"), now, vector)
+        self._finder.added(memory_id, vector)
+        return memory
+
+    def edit(self, memory_id: int, text: str, now: datetime) -> Memory:
+        """Say it otherwise; the old wording is kept as history. Raises: UnknownName, BadText, UsageProblem."""
+        old = self.store.get(memory_id)
+        if old.state != "active":
+            raise UsageProblem(f"Memory {memory_id} is {old.state}.", "Edit one that is active.")
+        self.judge(memory_id, "edited", now)
+        draft = Draft(text, old.kind, text, old.turn_id, "confirmed", old.r0, old.slot, old.due_on)
+        return self.write(draft, now, supersedes=(memory_id,))
+
+    def forget(self, memory_id: int) -> None:
+        """Its text, its evidence and all traces of them here are gone. Raises: UnknownName."""
+        gone = [memory.memory_id for memory in self.store.history(memory_id)]
+        self.store.forget(memory_id)
+        self._finder.removed(gone)
+
+    # Recalling
+
+    def recall(
+        self,
+        question: str,
+        now: datetime,
+        *,
+        most: int = RECALLED,
+        tokens: int = RECALL_TOKENS,
+        least_relevance: float = KNOWN_RELEVANCE,
+        vector: Vector | None = None,
+    ) -> tuple[Recalled, ...]:
+        """What is known that may answer the question, the best first; nothing where nothing is known.
+
+        `tokens` is what the lines of all of them may take; one that is too long for what is left makes room for
+        shorter ones. `vector` spares the embedding of the question.
+        """
+        ranked = [one for one in self._finder.find(question, now, vector) if one.relevance >= least_relevance]
+        best = ranked[: 2 * most]
+        memories = self.store.get_all([one.memory_id for one in best])
+        found, left = list[Recalled](), tokens
+        for one in best:
+            memory = memories.get(one.memory_id)
+            if memory is None or (taken := estimated_tokens(line(memory))) > left or len(found) == most:
+                continue
+            left -= taken
+            found.append(Recalled(memory, one.score, one.relevance))
+        return tuple(found)
+
+    def used(self, memory_ids: Collection[int], now: datetime) -> None:
+        """They went into a turn."""
+        self.store.use(memory_ids, now)
+
+    # Judging
+
+    def judge(self, memory_id: int, event: Event, now: datetime) -> Memory:
+        """Something happened to a memory: it is believed more or less. Raises: UnknownName."""
+        validation = validation_after(self.store.get(memory_id).validation, event)
+        return self.store.judge(memory_id, validation, now, trusted=event == "approved")
+
+    def check(self, now: datetime, today: date, is_alive: IsAlive | None = None, most: int = 50) -> tuple[Memory, ...]:
+        """Hold memories against the world: plans whose day is over, and links, where `is_alive` is given. Each is
+        doubted once. The memories that were doubted now."""
+        past = self.store.due("", today.isoformat())
+        events = {memory: date_passed(memory, today) for memory in past}
+        if is_alive is not None:
+            events |= {memory: link_dead(memory, is_alive) for memory in self.store.page(most) if links(memory.text)}
+        return tuple(
+            self.judge(memory.memory_id, event, now)
+            for memory, event in events.items()
+            if event == "check_failed" and memory.validation > DOUBTED
+        )
+
+    # Embedding anew
+
+    def embed_some(self, most: int = EMBEDDED_AT_ONCE) -> int:
+        """Give memories that have no vector by today's embedder one, at most so many; how many are still without."""
+        if self._embedder is None:
+            return 0
+        name = self._embedder.name
+        waiting = self.store.unembedded(name, most)
+        if waiting:
+            vectors = embedded(self._embedder, [text for _, text in waiting])
+            by_number = {memory_id: vector for (memory_id, _), vector in zip(waiting, vectors, strict=True)}
+            for memory_id in self.store.put_vectors(list(by_number.items())):
+                self._finder.embedded(memory_id, by_number[memory_id])
+        return self.store.count_unembedded(name)
+
+    # One proposal
+
+    def _keep(self, proposal: Proposal, turn_id: str, now: datetime, kept: Kept) -> Kept:
+        vector = self._finder.vector_of(proposal.text)
+        known, cosines = self._known(proposal, vector)
+        outcome = reconcile(proposal, known, cosines)
+        for replaced in outcome.supersedes:
+            self.judge(replaced, "contradicted", now)
+        if outcome.merged_into is not None:
+            memory = self.judge(outcome.merged_into, "said_again", now)
+            for replaced in outcome.supersedes:
+                self.judge(replaced, "contradicted", now)
+            return replace(kept, merged=(*kept.merged, memory))
+        memory = self._add(_draft_of(proposal, turn_id), now, outcome.supersedes, vector)
+        return replace(kept, written=(*kept.written, memory), superseded=(*kept.superseded, *outcome.supersedes))
+
+    def _known(self, proposal: Proposal, vector: Vector | None) -> tuple[list[Memory], Mapping[int, float]]:
+        """The active memories that it may repeat or replace."""
+        slots = dict.fromkeys(slot for slot in (proposal.slot, *proposal.takes_over) if slot)
+        known = {memory.memory_id: memory for slot in slots for memory in self.store.in_slot(slot)}
+        asked = (proposal.text, " ".join(sorted(proposal.ends)))
+        alike = [memory_id for text in asked if text for memory_id in self._finder.alike(text, vector, ALIKE)]
+        known |= self.store.get_all([memory_id for memory_id in alike if memory_id not in known])
+        active = [memory for memory in known.values() if memory.state == "active"]
+        return active, self._finder.cosines([memory.memory_id for memory in active], vector)
+
+    def _add(self, draft: Draft, now: datetime, supersedes: Sequence[int], vector: Vector | None) -> Memory:
+        memory = self.store.add(
+            draft,
+            self._finder.terms_of(draft.text),
+            now,
+            validation=FIRST_VALIDATION,
+            supersedes=supersedes,
+            vector=vector,
+        )
+        if draft.state == "active":
+            self._finder.added(memory.memory_id, vector)
+        if supersedes:
+            self._finder.removed(supersedes)
+        return memory
+
+    def _doubted(self, sentences: Sequence[str], now: datetime) -> tuple[Memory, ...]:
+        """Memories about what a sentence says is over."""
+        doubted = list[Memory]()
+        for sentence in filter(says_over, sentences):
+            vector = self._finder.vector_of(sentence)
+            for memory in self.store.get_all(self._finder.alike(sentence, vector, ALIKE)).values():
+                event = user_said_so(memory, sentence)
+                if event is not None and memory.state == "active" and memory.validation > DOUBTED:
+                    doubted.append(self.judge(memory.memory_id, event, now))
+        return tuple(doubted)
+
+
+def _draft_of(proposal: Proposal, turn_id: str) -> Draft:
+    trust = "typed" if proposal.author == "rule" else "inferred"
+    return Draft(
+        proposal.text,
+        proposal.kind,
+        proposal.evidence,
+        turn_id,
+        trust,
+        first_r0(trust, is_asked_for=proposal.is_asked_for),
+        proposal.slot,
+        proposal.due_on,
+    )

@@ -1,0 +1,97 @@
+"""What becomes of a verified proposal beside what is remembered already: new, the same again, or in place of something.
+
+Pure. The same said again is not written twice but believed more. What cannot hold at the same time is superseded and
+kept as history: another value in a slot, the opposite of a liking, and what the user says holds no longer.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from engine.memory.values import Memory
+from engine.memory.words import content_terms, is_about
+from engine.memory.writing.proposals import Proposal
+from engine.memory.writing.proposing import DOING
+from engine.memory.writing.verifying import is_negative, names_and_numbers, overlap
+
+SAME_WORDS: Final = 0.8
+"""From this share of common terms on two texts say the same, if they agree in names, numbers and negation."""
+SAME_MEANING: Final = 0.92
+"""From this cosine on they do if they share some terms as well."""
+_SOME_WORDS: Final = 0.4
+_OPPOSITE: Final = 0.6
+"""From this share of common terms on a text contradicts another that is negated where it is not."""
+_OPPOSITE_HAN: Final = 0.35
+"""As above where terms are pairs of characters, of which each word added makes two."""
+_OF_THE_USER: Final = frozenset(("preference", "fact"))
+_HAN: Final = re.compile(r"[\u3400-\u9fff]")
+_DONE: Final = re.compile("[去用吃喝玩做学练看听养抽碰开骑]")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`merged_into`: the memory that says the same already; nothing new is written then."""
+
+    merged_into: int | None = None
+    supersedes: tuple[int, ...] = ()
+
+
+def reconcile(proposal: Proposal, known: Sequence[Memory], cosines: Mapping[int, float]) -> Outcome:
+    """`known`: active memories that may have to do with it, such as all in its slots and those alike."""
+    same = [memory for memory in known if says_the_same(proposal, memory, cosines.get(memory.memory_id, 0.0))]
+    replaced = tuple(memory.memory_id for memory in known if memory not in same and is_replaced(proposal, memory))
+    if not same:
+        return Outcome(supersedes=replaced)
+    kept = max(same, key=lambda memory: memory.memory_id)
+    return Outcome(kept.memory_id, replaced)
+
+
+def says_the_same(proposal: Proposal, memory: Memory, cosine: float = 0.0) -> bool:
+    """Whether writing it would only say again what the memory says."""
+    if is_negative(proposal.text) != is_negative(memory.text) or proposal.due_on != memory.due_on:
+        return False
+    if names_and_numbers(proposal.text) != names_and_numbers(memory.text):
+        return False
+    if proposal.slot and proposal.slot == memory.slot and _is_about_one_thing(proposal.slot):
+        return True
+    common = overlap(content_terms(proposal.text), content_terms(memory.text))
+    return common >= SAME_WORDS or (cosine >= SAME_MEANING and common >= _SOME_WORDS)
+
+
+def is_replaced(proposal: Proposal, memory: Memory) -> bool:
+    """Whether the memory cannot hold any more once the proposal does."""
+    if memory.slot and memory.slot in (proposal.slot, *proposal.takes_over):
+        return True
+    return is_ended(proposal, memory) or is_opposite(proposal, memory)
+
+
+def is_ended(proposal: Proposal, memory: Memory) -> bool:
+    """Whether it is about what the user says holds no longer, and as something that did hold."""
+    if not proposal.ends or is_negative(memory.text) or not is_about(memory.text, proposal.ends):
+        return False
+    if memory.kind == "relation" or proposal.kind == "relation":
+        return memory.kind == proposal.kind
+    return (
+        proposal.kind == "fact" or memory.kind in ("preference", "plan") or _does_the_same(proposal.text, memory.text)
+    )
+
+
+def is_opposite(proposal: Proposal, memory: Memory) -> bool:
+    """Whether one of the two is negated and they are about the same otherwise."""
+    if is_negative(proposal.text) == is_negative(memory.text) or not {memory.kind, proposal.kind} <= _OF_THE_USER:
+        return False
+    wanted = _OPPOSITE_HAN if _HAN.search(proposal.text) else _OPPOSITE
+    one, other = content_terms(proposal.text) - DOING, content_terms(memory.text) - DOING
+    return bool(one & other) and overlap(one, other) >= wanted
+
+
+def _is_about_one_thing(slot: str) -> bool:
+    """Whether the slot itself tells the value, such as `liking:tea`, and not only what it is about, such as `home`."""
+    return slot.startswith(("liking:", "allergy:"))
+
+
+def _does_the_same(one: str, other: str) -> bool:
+    if content_terms(one) & content_terms(other) & DOING:
+        return True
+    return bool(set(_DONE.findall(one)) & set(_DONE.findall(other)))
