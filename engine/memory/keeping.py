@@ -16,7 +16,7 @@ from engine.memory.embedding import Embedder, embedded
 from engine.memory.escaping import escaped
 from engine.memory.finding import Finder
 from engine.memory.lines import estimated_tokens, line
-from engine.memory.values import Draft, Memory, Recalled
+from engine.memory.values import Draft, Memory, Recalled, TrustTier
 from engine.memory.weighting import (
     DEFAULT_RULES,
     FIRST_VALIDATION,
@@ -259,7 +259,7 @@ class KeptMemories:
 
 
 def _draft_of(proposal: Proposal, turn_id: str) -> Draft:
-    trust = "typed" if proposal.author == "rule" else "inferred"
+    trust: TrustTier = "typed" if proposal.author == "rule" else "inferred"
     return Draft(
         proposal.text,
         proposal.kind,

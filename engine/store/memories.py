@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import engine.store.turns as turns
 from engine.errors import BadText, UnknownName, UsageProblem
@@ -22,6 +22,7 @@ from engine.store.rows import checked_text
 TEXT_CHARACTERS: Final = 400
 EVIDENCE_CHARACTERS: Final = 2_000
 PAGE: Final = 50
+ACTIVE: Final[tuple[MemoryState, ...]] = ("active",)
 _COLUMNS: Final = (
     "memory_id, text, kind, evidence, turn_id, conversation_id, trust, r0, validation, slot, due_on, state, created_at,"
     " used_at, validated_at, (SELECT json_group_array(memory_id) FROM (SELECT memory_id FROM memories AS before"
@@ -121,7 +122,7 @@ class MemoryStore:
         self,
         limit: int = PAGE,
         before: int | None = None,
-        states: Collection[MemoryState] = ("active",),
+        states: Collection[MemoryState] = ACTIVE,
         kinds: Collection[MemoryKind] = (),
     ) -> Sequence[Memory]:
         """The newest first, those numbered below `before`; without `kinds` of all kinds."""
@@ -266,7 +267,7 @@ class MemoryStore:
                 f"SELECT {_CANDIDATE} FROM memories WHERE memory_id IN ({_marks(memory_ids)}) AND +state = 'active'",
                 list(memory_ids),
             )
-            return {row[0]: Candidate(*row[:3], tuple(row[3].split()), *row[4:]) for row in map(tuple, found)}
+            return {row[0]: _candidate_of(tuple(row)) for row in found}
 
     def vectors(self, memory_ids: Collection[int]) -> dict[int, bytes]:
         """Little-endian float32, by number; those without one are left out."""
@@ -384,6 +385,13 @@ def _check(draft: Draft) -> None:
 
 def _memory_of(row: sqlite3.Row) -> Memory:
     return Memory(**{**dict(row), "supersedes": tuple(json.loads(row["supersedes"]))})
+
+
+def _candidate_of(row: tuple[Any, ...]) -> Candidate:
+    memory_id, conversation_id, kind, terms, r0, validation, due_on, created_at, validated_at = row
+    return Candidate(
+        memory_id, conversation_id, kind, tuple(terms.split()), r0, validation, due_on, created_at, validated_at
+    )
 
 
 def _marks(values: Collection[object]) -> str:

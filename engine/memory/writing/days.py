@@ -51,14 +51,6 @@ _PERIOD: Final = re.compile(
     re.IGNORECASE,
 )
 
-_PERIOD: Final = re.compile(
-    rf"\b(?:in|this|next|by|until|at the end of|early|late|mid)[ -](?:the )?(?:{_MONTH}|week|weekend|month|year|spring"
-    r"|summer|autumn|fall|winter|semester|term|holidays|christmas|easter|new year)\b"
-    r"|下(?:个)?(?:周|星期|礼拜|月|学期)|明年|后年|年底|月底|年初|月初|春节|国庆|暑假|寒假|过年|中秋|元旦|五一"
-    r"|\d{1,2}月(?!\d)",
-    re.IGNORECASE,
-)
-
 
 def day_said(text: str, today: date) -> date | None:
     """The first way of telling a day that fits; None where there is none, or only one that lies behind."""

@@ -61,7 +61,8 @@ _NOT_OWNED: Final = (
     r"|heard|read|tried|noticed|found|written|done|finished|decided|got to|gotta|text|sentence|code|function|script)"
 )
 _NOT_LASTING: Final = (
-    r"(?:need|want|try|tried|think|thought|guess|mean|meant|hope|wonder|see|saw|understand|get|got|ask|asked|have to"
+    r"(?:are|need|want|try|tried|think|thought|guess|mean|meant|hope|wonder|see|saw|understand|get|got|ask|asked"
+    r"|have to"
     r"|had to"
     r"|have|had|am|was|were|can|could|will|would|should|must|may|might|do|did|don't|didn't|know|knew|said|say|told|tell"
     r"|believe|feel|felt|agree|appreciate|forgot|mentioned|noticed|heard|read|found|looked|look|wrote|write|used to"
@@ -363,12 +364,13 @@ TELLINGS: Final = (
     # Anything else about themselves
     _rule(
         "fact",
-        rf"^(?:I|we) (?!{_NOT_LASTING})(?:(?:also|always|never|still|only|once|often|just) )*[a-z]+(?! (?:it|this"
-        rf"|that|these|those|you|them|him|her|so|me)\b)(?:[^,;]* ){{2,}}(?!.*\b(?:{_OF_A_TASK})\b)",
+        rf"^(?!.*\b(?:{_OF_A_TASK})\b)(?:I|we) (?!{_NOT_LASTING})(?:(?:also|always|never|still|only|once|often|just) )*"
+        rf"[a-z]+(?! (?:it|this|that|these|those|you|them|him|her|so|me)\b)(?: [^\s,;]+){{2,}}",
     ),
     _rule(
         "fact",
-        rf"^(?:my|our) (?!{_OF_A_TASK})[\w' -]+? (?:is|are|was|were|has|have|lives?|works?|likes?|loves?|hates?"
+        rf"^(?:my|our) (?!(?:last|first|previous|next|only|main|{_OF_A_TASK})\b)[\w' -]+? (?:is|are|was|were|has"
+        rf"|have|lives?|works?|likes?|loves?|hates?"
         rf"|comes?|complains?|hurts?) (?!.*\b(?:{_OF_A_TASK})\b)",
     ),
     _rule(

@@ -27,7 +27,8 @@ def _proposal(line: str) -> Proposal | None:
         return None
     if not isinstance(read, dict):
         return None
-    kind, text, evidence = (read.get(name) for name in ("kind", "text", "evidence"))
+    kind: Any = read.get("kind")
+    text, evidence = read.get("text"), read.get("evidence")
     if kind not in get_args(MemoryKind) or not isinstance(text, str) or not isinstance(evidence, str):
         return None
     return Proposal(text, kind, evidence, author="model")

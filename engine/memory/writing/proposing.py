@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Final, Protocol
 
 from engine.memory.checking import says_over
+from engine.memory.values import MemoryKind
 from engine.memory.words import content_terms
 from engine.memory.writing import chinese, english
 from engine.memory.writing.days import day_said, is_behind, speaks_of_time_to_come
@@ -55,7 +56,7 @@ def proposals_in(sentence: str, today: date) -> Iterator[Proposal]:
         said = language.LEAD_IN.sub("", asked["said"], count=1)
     proposals = list(_told(said, sentence, language, today))
     if not proposals and asked and content_terms(said) and not _ANAPHORA.match(said):
-        kind = "plan" if language.TO_DO.match(said) else "fact"
+        kind: MemoryKind = "plan" if language.TO_DO.match(said) else "fact"
         proposals = [Proposal(_tidied(said), kind, sentence, due_on=_due(said, today) if kind == "plan" else "")]
     yield from (replace(proposal, is_asked_for=bool(asked)) for proposal in proposals)
 

@@ -13,7 +13,7 @@ from engine.memory.values import Memory
 from engine.memory.words import content_terms, is_about
 from engine.memory.writing.proposals import Proposal
 from engine.memory.writing.proposing import DOING
-from engine.memory.writing.verifying import is_negative, names_and_numbers, overlap
+from engine.memory.writing.verifying import agree, is_negative, overlap
 
 SAME_WORDS: Final = 0.8
 """From this share of common terms on two texts say the same, if they agree in names, numbers and negation."""
@@ -51,7 +51,7 @@ def says_the_same(proposal: Proposal, memory: Memory, cosine: float = 0.0) -> bo
     """Whether writing it would only say again what the memory says."""
     if is_negative(proposal.text) != is_negative(memory.text) or proposal.due_on != memory.due_on:
         return False
-    if names_and_numbers(proposal.text) != names_and_numbers(memory.text):
+    if not agree(proposal.text, memory.text):
         return False
     if proposal.slot and proposal.slot == memory.slot and _is_about_one_thing(proposal.slot):
         return True

@@ -59,8 +59,10 @@ _CHINESE_GLUE: Final = frozenset(
     "用户的是有在和与或不没了他她它们自己喜欢爱讨厌住工作叫名字会能要想打算计划每经常现在已经再更最很也都对过敏从来使用拥有"
     "为一个只名位这那其本人这该其中以后请回答总是偏好习惯搬到换改变成去到于被给把将"
 )
+_CHINESE_NUMBERS: Final = frozenset("零一二两三四五六七八九十")
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 _NAME: Final = re.compile(r"(?<![\w'’])[A-Z][\w'’-]*|\b[a-z]+[A-Z]\w*")
+_WORD: Final = re.compile(r"[\w'’-]+")
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _NUMBER_WORDS: Final = {
     word: str(number)
@@ -123,7 +125,7 @@ def is_negative(text: str) -> bool:
 
 def _objection(proposal: Proposal, said: Said) -> Reason | None:
     text, evidence = proposal.text, proposal.evidence
-    if not content_terms(text):
+    if all(map(_is_glue, content_terms(text))):
         return "nothing"
     if len(text) > TEXT_CHARACTERS:
         return "too_long"
@@ -142,10 +144,8 @@ def _objection(proposal: Proposal, said: Said) -> Reason | None:
 
 def invented_in(text: str, evidence: str) -> tuple[str, ...]:
     """The numbers, names and words of `text` that its evidence does not hold."""
-    if _folded(text) in _folded(evidence):
-        return ()
     numbers, held = _numbers(evidence), held_terms(evidence)
-    words = {word.casefold() for word in re.findall(r"[\w'’-]+", evidence)}
+    words = {word.casefold() for word in _WORD.findall(evidence)}
     found = [number for number in _numbers(text) if number not in numbers]
     found += [name for name in _NAME.findall(text) if name.casefold() not in words and not _is_glue(name)]
     found += [
@@ -153,15 +153,20 @@ def invented_in(text: str, evidence: str) -> tuple[str, ...]:
         for term in held_terms(text)
         if term not in held and not _HAN.search(term) and not _is_glue(term) and not term.isdecimal()
     ]
-    characters = set(evidence)
+    characters = set(evidence) | _CHINESE_NUMBERS
     found += [character for character in _HAN.findall(text) if character not in characters | _CHINESE_GLUE]
     return tuple(dict.fromkeys(found))
 
 
-def names_and_numbers(text: str) -> frozenset[str]:
-    """What tells apart two texts that are otherwise alike."""
+def agree(one: str, other: str) -> bool:
+    """Whether two texts name the same numbers, and neither a name that the other does not hold."""
+    return _numbers(one) == _numbers(other) and _names_held(one, other) and _names_held(other, one)
+
+
+def _names_held(text: str, by: str) -> bool:
     names = (name.casefold() for name in _NAME.findall(text[:1].lower() + text[1:]) if not _is_glue(name))
-    return frozenset(name for name in names if name not in _PRONOUNS) | _numbers(text)
+    held = {word.casefold() for word in _WORD.findall(by)}
+    return all(name in held or name in _PRONOUNS for name in names)
 
 
 def _is_said(evidence: str, said: Said) -> bool:
@@ -175,7 +180,7 @@ def _is_said(evidence: str, said: Said) -> bool:
 
 
 def _is_glue(word: str) -> bool:
-    folded = word.casefold()
+    folded = word.casefold().removesuffix("'s").removesuffix("’s")
     return folded in _GLUE or stem(folded) in _GLUE_STEMS
 
 
