@@ -37,8 +37,11 @@ from engine.values import Attachment, Provenance
 
 RECALLED: Final = 8
 RECALL_TOKENS: Final = 400
-KNOWN_RELEVANCE: Final = 0.3
-"""A memory that is less relevant by itself does not answer a question; where all are, nothing is known."""
+LEAST_RELEVANCE: Final = 0.05
+"""A memory that is less relevant by itself is not recalled for a question."""
+KNOWN_RELEVANCE: Final = 0.48
+"""From this relevance on a memory is taken for an answer; where all are below it, it is honest to say that nothing is
+known. Higher: more is said to be unknown that is known; lower: the other way round."""
 ALIKE: Final = 12
 """How many memories a proposal is held against, of each way of finding them."""
 EMBEDDED_AT_ONCE: Final = 32
@@ -72,6 +75,11 @@ class Kept:
     doubted: tuple[Memory, ...] = ()
     """Those that the user has said are over."""
     refused: tuple[Refused, ...] = field(default=())
+
+
+def is_known(recalled: Sequence[Recalled]) -> bool:
+    """Whether what was recalled for a question is likely to hold its answer."""
+    return any(one.relevance >= KNOWN_RELEVANCE for one in recalled)
 
 
 class KeptMemories:
@@ -146,7 +154,7 @@ class KeptMemories:
         *,
         most: int = RECALLED,
         tokens: int = RECALL_TOKENS,
-        least_relevance: float = KNOWN_RELEVANCE,
+        least_relevance: float = LEAST_RELEVANCE,
         vector: Vector | None = None,
     ) -> tuple[Recalled, ...]:
         """What is known that may answer the question, the best first; nothing where nothing is known.

@@ -45,6 +45,7 @@ CONCEPT_SHARE: Final = 0.3
 """What a concept in common counts, beside a word that is as rare."""
 KIND_HOLDS: Final = 0.6
 SIBLING_HOLDS: Final = 0.25
+"""How far a piece of a question is held by a member of its kind, by a sibling or by half of a word."""
 PART_SHARE: Final = 0.4
 """What a single Chinese character counts, or a pair of which one only holds a sentence together."""
 
@@ -57,6 +58,8 @@ class Piece:
     terms: tuple[str, ...]
     kinds: tuple[str, ...] = ()
     concepts: tuple[str, ...] = ()
+    part: str = ""
+    """A Chinese character, of which the terms are the pairs with its neighbours."""
 
     def held_by(self, held: Collection[str]) -> float:
         """How far, 0 to 1, by a memory with these terms."""
@@ -64,7 +67,8 @@ class Piece:
             return 1.0
         if any(CONCEPT_MARK + kind in held for kind in self.kinds):
             return KIND_HOLDS
-        return SIBLING_HOLDS if any(CONCEPT_MARK + concept in held for concept in self.concepts) else 0.0
+        is_like = self.part in held or any(CONCEPT_MARK + concept in held for concept in self.concepts)
+        return SIBLING_HOLDS if is_like else 0.0
 
 
 def index_terms(text: str, concepts: Concepts) -> str:
@@ -90,7 +94,7 @@ def pieces(question: str, concepts: Concepts) -> tuple[Piece, ...]:
         if _HAN.match(character) and character not in _FUNCTION_CHARACTERS:
             around = (told[max(place - 1, 0) : place + 1], told[place : place + 2])
             pairs = tuple(pair for pair in around if len(pair) == 2 and _is_whole(pair))
-            found.append(Piece(pairs or (character,), *concepts.of(named[place])))
+            found.append(Piece(pairs or (character,), *concepts.of(named[place]), character))
     return tuple(dict.fromkeys(found))
 
 

@@ -206,7 +206,7 @@ TELLINGS: Final = (
     _rule("fact", rf"{_I} (?:married|engaged|got married|got engaged|getting married)\b", "marriage"),
     _rule(
         "fact",
-        r"\bmy (?:e-?mail(?: address)?|phone(?: number)?|mobile(?: number)?|postcode|zip code|time ?zone|blood type"
+        r"\bmy (?P<it>e-?mail(?: address)?|phone(?: number)?|mobile(?: number)?|postcode|zip code|time ?zone|blood type"
         r"|shoe size|shirt size|height|star sign|nationality|native language|mother tongue) is\b",
         "{it}",
     ),

@@ -26,7 +26,7 @@ _OPPOSITE_HAN: Final = 0.35
 """As above where terms are pairs of characters, of which each word added makes two."""
 _OF_THE_USER: Final = frozenset(("preference", "fact"))
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
-_DONE: Final = re.compile("[去用吃喝玩做学练看听养抽碰开骑]")
+_DONE: Final = re.compile("[去用吃喝玩做学练看听养抽碰打骑开跑弹拉唱写画游]")
 
 
 @dataclass(frozen=True, slots=True)
