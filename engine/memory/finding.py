@@ -40,8 +40,8 @@ class Finder:
             self._codes.load(*store.codes(embedder.name))
         self._count = store.count()
 
-    def find(self, question: str, now: datetime, vector: Vector | None = None) -> tuple[Ranked, ...]:
-        """The candidates, the best first. `vector` spares the embedding of the question."""
+    def find(self, question: str, now: datetime, most: int, vector: Vector | None = None) -> tuple[Ranked, ...]:
+        """The best first, at most so many. `vector` spares the embedding of the question."""
         terms = query_terms(question, self._concepts)
         frequencies = self._store.frequencies(terms)
         about = pieces(question, self._concepts)
@@ -51,8 +51,7 @@ class Finder:
         by_meaning = self._nearest(vector, BY_MEANING)
         beside = _beside((*by_words[:WITH_NEIGHBOURS], *by_meaning[:WITH_NEIGHBOURS]))
         candidates = self._store.candidates({*by_words, *by_meaning, *beside})
-        matches = self._matches(candidates, vector, now)
-        return tuple(one for one in rank([match for match in matches if match.weight > 0.0], known) if one.score > 0.0)
+        return rank(self._matches(candidates, vector, now), known, most)
 
     def alike(self, text: str, vector: Vector | None, most: int) -> Sequence[int]:
         """Those that may say the same, by words or by meaning, in no order."""

@@ -37,6 +37,8 @@ from engine.values import Attachment, Provenance
 
 RECALLED: Final = 8
 RECALL_TOKENS: Final = 400
+LOOKED_AT: Final = 4
+"""For each memory that may be recalled, how many are looked at whether they are relevant."""
 LEAST_RELEVANCE: Final = 0.05
 """A memory that is less relevant by itself is not recalled for a question."""
 KNOWN_RELEVANCE: Final = 0.48
@@ -162,8 +164,8 @@ class KeptMemories:
         `tokens` is what the lines of all of them may take; one that is too long for what is left makes room for
         shorter ones. `vector` spares the embedding of the question.
         """
-        ranked = [one for one in self._finder.find(question, now, vector) if one.relevance >= least_relevance]
-        best = ranked[: 2 * most]
+        ranked = self._finder.find(question, now, LOOKED_AT * most, vector)
+        best = [one for one in ranked if one.relevance >= least_relevance][: 2 * most]
         memories = self.store.get_all([one.memory_id for one in best])
         found, left = list[Recalled](), tokens
         for one in best:

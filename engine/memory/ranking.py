@@ -74,20 +74,21 @@ def asked(terms: Sequence[str], about: Sequence[Piece], frequencies: Mapping[str
     )
 
 
-def rank(matches: Sequence[Match], question: Asked) -> tuple[Ranked, ...]:
-    """The best first; of equals the newest."""
+def rank(matches: Sequence[Match], question: Asked, most: int) -> tuple[Ranked, ...]:
+    """The best first, at most so many, without those that score nothing; of equals the newest."""
     lexical = lexical_scores(matches, question)
     highest = max(*lexical, FULL_MATCH * sum(question.rarities.values()), 1e-9)
     own = [
         LEXICAL_SHARE * words / highest + max(match.cosine or 0.0, 0.0)
         for match, words in zip(matches, lexical, strict=True)
     ]
-    lent = _with_neighbours(matches, own)
-    ranked = [
-        Ranked(match.memory_id, score * match.weight, relevance(match, question))
-        for match, score in zip(matches, lent, strict=True)
+    scored = [
+        (score * match.weight, match.memory_id, match)
+        for match, score in zip(matches, _with_neighbours(matches, own), strict=True)
+        if score * match.weight > 0.0
     ]
-    return tuple(sorted(ranked, key=lambda one: (-one.score, -one.memory_id)))
+    best = sorted(scored, key=lambda one: one[:2], reverse=True)[:most]
+    return tuple(Ranked(memory_id, score, relevance(match, question)) for score, memory_id, match in best)
 
 
 def lexical_scores(matches: Sequence[Match], question: Asked) -> list[float]:
