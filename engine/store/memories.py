@@ -19,7 +19,7 @@ from engine.store.database import Database
 from engine.store.mending import IndexMender, with_a_sound_index
 from engine.store.rows import checked_text
 
-TEXT_CHARACTERS: Final = 400
+TEXT_CHARACTERS: Final = 1_000
 EVIDENCE_CHARACTERS: Final = 2_000
 PAGE: Final = 50
 ACTIVE: Final[tuple[MemoryState, ...]] = ("active",)
@@ -378,7 +378,7 @@ def _check(draft: Draft) -> None:
         raise BadText("A memory needs a text and the words that say so.", "Say what is to be remembered.")
     if len(draft.text) > TEXT_CHARACTERS or len(draft.evidence) > EVIDENCE_CHARACTERS:
         raise BadText(
-            f"A memory takes {TEXT_CHARACTERS} characters, its evidence {EVIDENCE_CHARACTERS:,}.",
+            f"A memory takes {TEXT_CHARACTERS:,} characters, its evidence {EVIDENCE_CHARACTERS:,}.",
             "Make it shorter, or keep a note.",
         )
 

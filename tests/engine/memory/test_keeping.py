@@ -1,5 +1,6 @@
 """The life of memories, as a user sees it: told, recalled, corrected, doubted, forgotten. In both languages."""
 
+import random
 import sqlite3
 from contextlib import closing
 from datetime import date, timedelta
@@ -342,3 +343,59 @@ def test_memories_are_there_again_after_a_restart(store):
     again = KeptMemories(store, embedder)
     (found,) = again.recall("Do I own a piano?", NOW)
     assert found.memory.text == "I own a piano"
+
+
+# Whatever happens
+
+SAID = [
+    "I live in Bergen.",
+    "I moved to Oslo.",
+    "I moved to Rome.",
+    "I love tea.",
+    "I hate tea.",
+    "I drink coffee every morning.",
+    "I no longer drink coffee.",
+    "I drink coffee again.",
+    "I work at Nordea.",
+    "I changed jobs.",
+    "My phone number is 5550123.",
+    "My phone number is 5559876.",
+    "我住在北京。",
+    "我搬到深圳了。",
+    "我每天喝咖啡。",
+    "我不再喝咖啡了。",
+    "我喜欢香菜。",
+    "我讨厌香菜。",
+    "我养了一只猫。",
+    "Luigi's is closed.",
+    "I love Luigi's.",
+]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_in_any_order_the_index_knows_what_is_active_and_no_slot_holds_two(store, seed):
+    drawn = random.Random(seed)
+    memories = KeptMemories(store, HashedWords())
+    for step in range(40):
+        there = memories.store.page(1000)
+        if there and drawn.random() < 0.15:
+            memories.forget(drawn.choice(there).memory_id)
+        else:
+            text = drawn.choice(SAID)
+            now = NOW + timedelta(hours=step)
+            memories.learn(Spoken(turn_in(store, text), text), now, now.date())
+    there = memories.store.page(1000)
+    slots = [memory.slot for memory in there if memory.slot]
+    assert len(slots) == len(set(slots))
+    assert len({memory.text for memory in there}) == len(there)
+    assert store.integrity() == "ok"
+    with store.database.reading() as connection:
+        indexed = {row[0] for row in connection.execute("SELECT rowid FROM memories_fts")}
+    assert indexed == {memory.memory_id for memory in there}
+    assert set(memories.store.codes("hashed")[0]) == indexed
+    asked = {one.memory.memory_id for text in SAID for one in memories.recall(text, NOW, most=50, tokens=10_000)}
+    assert asked <= indexed
+    for memory in memories.store.page(1000, states=["superseded"]):
+        assert memory.text
+    for memory in memories.store.page(1000, states=["forgotten"]):
+        assert (memory.text, memory.evidence, memory.slot) == ("", "", "")

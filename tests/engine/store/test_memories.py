@@ -49,7 +49,7 @@ def test_a_memory_without_a_turn_is_refused(memories):
 
 @pytest.mark.parametrize(
     ("text", "evidence"),
-    [("", "a"), ("a", " "), ("a" * 401, "a"), ("a", "a" * 2001), ("\ud800", "a")],
+    [("", "a"), ("a", " "), ("a" * 1001, "a"), ("a", "a" * 2001), ("\ud800", "a")],
     ids=["no_text", "no_evidence", "long_text", "long_evidence", "half_a_character"],
 )
 def test_what_cannot_be_kept_is_refused(memories, store, text, evidence):
