@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Final
 
+from engine.memory.scripts import simplified
 from engine.memory.values import Memory
 from engine.memory.weighting import Event
 from engine.memory.words import content_terms
@@ -62,13 +63,14 @@ def user_said_so(memory: Memory, sentence: str) -> Event | None:
     """
     if not says_over(sentence):
         return None
-    named = content_terms(_ROUND_ABOUT.sub(" ", _OVER.sub(" ", sentence))) - _UNNAMED
+    named = content_terms(_ROUND_ABOUT.sub(" ", _OVER.sub(" ", simplified(sentence)))) - _UNNAMED
     return "check_failed" if named and named <= content_terms(memory.text) else None
 
 
 def says_over(sentence: str) -> bool:
     """Whether a sentence tells that something has ended."""
-    return bool(_OVER.search(sentence)) and not _STILL.search(sentence)
+    plain = simplified(sentence)
+    return bool(_OVER.search(plain)) and not _STILL.search(plain)
 
 
 _UNNAMED: Final = content_terms(

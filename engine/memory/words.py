@@ -13,6 +13,7 @@ from typing import Final
 
 import engine.store.search as search
 from engine.memory.concepts import Concepts
+from engine.memory.scripts import simplified
 from engine.memory.stems import stem
 
 CONCEPT_MARK: Final = "§"
@@ -78,14 +79,14 @@ def index_terms(text: str, concepts: Concepts) -> str:
 
 def query_terms(text: str, concepts: Concepts) -> tuple[str, ...]:
     """What a question asks for: each term once."""
-    told = _ASKING.sub(" ", text)
+    told = _ASKING.sub(" ", simplified(text))
     words = [word for word in _words(told) if word not in _ASKING_STEMS]
     return tuple(dict.fromkeys([*_with_characters(words), *_concept_terms(told, concepts)]))
 
 
 def pieces(question: str, concepts: Concepts) -> tuple[Piece, ...]:
     """What a question asks about, word by word, and character by character where it is Chinese."""
-    told = _ASKING.sub(" ", question)
+    told = _ASKING.sub(" ", simplified(question))
     found = [
         Piece((word,), *concepts.of(word)) for word in _words(told) if word.isascii() and word not in _ASKING_STEMS
     ]
@@ -132,7 +133,7 @@ def is_about(text: str, terms: Iterable[str]) -> bool:
 def _words(text: str) -> Iterator[str]:
     """Stems, and pairs of Chinese characters; one alone where a run has no other."""
     before = ""
-    for term in search.terms(text).split():
+    for term in search.terms(simplified(text)).split():
         if term.isascii():
             if term not in _STOP_WORDS:
                 yield stem(term)
@@ -160,7 +161,7 @@ def _is_whole(term: str) -> bool:
 
 def _concept_terms(text: str, concepts: Concepts) -> Iterator[str]:
     stems = [stem(term) for term in search.terms(text).split() if term.isascii()]
-    for concept in concepts.named_in(text, stems):
+    for concept in concepts.named_in(simplified(text), stems):
         yield CONCEPT_MARK + concept
 
 

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from engine.memory.scripts import simplified
 from engine.memory.writing.patterns import any_of
 
 _CODE: Final = re.compile(r"(`{3,}).*?(?:\1|\Z)|`[^`\n]*`", re.DOTALL)
@@ -40,7 +41,8 @@ def claim_in(answer: str) -> str | None:
     """The sentence in which an answer says that it has remembered or will remember something; None where none does."""
     said = _QUOTED.sub(" ", _CODE.sub(" ", answer))
     for sentence in _SENTENCE.findall(said):
-        if _CLAIM.search(sentence.strip()) and not _NO_CLAIM.search(sentence):
+        plain = simplified(sentence.strip())
+        if _CLAIM.search(plain) and not _NO_CLAIM.search(plain):
             return " ".join(sentence.split())
     return None
 

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Final
 
+from engine.memory.scripts import simplified
+
 _MONTHS: Final = (
     ("january", "jan"),
     ("february", "feb"),
@@ -54,8 +56,9 @@ _PERIOD: Final = re.compile(
 
 def day_said(text: str, today: date) -> date | None:
     """The first way of telling a day that fits; None where there is none, or only one that lies behind."""
+    plain = simplified(text)
     for pattern, day_of in _WAYS:
-        if (found := pattern.search(text)) and (day := day_of(found, today)) is not None:
+        if (found := pattern.search(plain)) and (day := day_of(found, today)) is not None:
             return day
     return None
 
@@ -125,12 +128,12 @@ _WAYS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], date |
 
 def speaks_of_time_to_come(text: str) -> bool:
     """Whether it names a month, a season or the like without a day."""
-    return bool(_PERIOD.search(text)) and not is_behind(text)
+    return bool(_PERIOD.search(simplified(text))) and not is_behind(text)
 
 
 def is_behind(text: str) -> bool:
     """Whether a sentence tells of what is over."""
-    return bool(_LAST_WORDS.search(text))
+    return bool(_LAST_WORDS.search(simplified(text)))
 
 
 def _in_week(today: date, weekday: int, weeks: int) -> date:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from engine.memory.scripts import simplified
 from engine.memory.writing.patterns import any_of
 
 _PART: Final = (
@@ -96,7 +97,7 @@ NO_FRAME: Final = Frame()
 
 def frame_after(messages: Iterable[str], frame: Frame = NO_FRAME) -> Frame:
     """After the user's messages of a conversation, oldest first."""
-    for message in messages:
+    for message in map(simplified, messages):
         frame = Frame(
             is_played=(frame.is_played or bool(_PLAYED.search(message))) and not _PLAY_OVER.search(message),
             is_guest=(frame.is_guest or bool(_GUEST.search(message))) and not _OWNER_BACK.search(message),
@@ -106,7 +107,7 @@ def frame_after(messages: Iterable[str], frame: Frame = NO_FRAME) -> Frame:
 
 def is_made_up(message: str) -> bool:
     """Whether a message asks for or holds something invented; the next message is not touched by that."""
-    return bool(_MADE_UP.search(message))
+    return bool(_MADE_UP.search(simplified(message)))
 
 
 def speaks_for_themselves(message: str, earlier: Iterable[str] = ()) -> bool:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from engine.memory.scripts import simplified
 from engine.memory.writing.patterns import any_of
 from engine.values import Attachment, Provenance
 
@@ -22,6 +23,8 @@ _LEFT_OUT: Final = "\ufffc"
 _SHORT_QUOTE_WORDS: Final = 3
 _SHORT_QUOTE_CHARACTERS: Final = 12
 
+_APOSTROPHE: Final = re.compile(r"(?<=[A-Za-z])[’ʼ](?=[A-Za-z])")
+"""As keyboards with typographic quotation marks set it."""
 _FENCE: Final = re.compile(r"(`{3,}|~{3,}).*?(?:\1|\Z)", re.DOTALL)
 _MARKUP: Final = re.compile(
     r"<memory>.*?(?:</memory>|\Z)|<\|?(?:im_start|im_end|start_header_id|tool_call|think|system|assistant)[^>]*>.*",
@@ -123,10 +126,11 @@ def own_sentences(
 
 def own_text(text: str) -> str:
     """A message without code, mail, quoted lines, long quotations and what a task is about."""
-    text = _MARKUP.sub("\n", _FENCE.sub("\n", text.replace("\r\n", "\n").replace("\r", "\n")))
+    text = _APOSTROPHE.sub("'", text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _MARKUP.sub("\n", _FENCE.sub("\n", text))
     text = _cut(text, _FORWARDED)
     text = _without_material(text)
-    lines = (line for line in text.split("\n") if not _FOREIGN_LINE.match(line))
+    lines = (line for line in text.split("\n") if not _FOREIGN_LINE.match(simplified(line)))
     return "\n".join(_QUOTE.sub(_quoted, line) for line in lines)
 
 
@@ -134,9 +138,10 @@ def claims(sentence: str) -> bool:
     """Whether it says that something is so: no question, no supposition, no word of others."""
     if not 2 <= len(sentence) <= SENTENCE_CHARACTERS or _LEFT_OUT in sentence:
         return False
-    if _QUESTION.search(sentence) and not _STATES_WHEN.match(sentence):
+    plain = simplified(sentence)
+    if _QUESTION.search(plain) and not _STATES_WHEN.match(plain):
         return False
-    return not _SUPPOSED.search(sentence) and not _REPORTED.search(sentence)
+    return not _SUPPOSED.search(plain) and not _REPORTED.search(plain)
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -147,14 +152,15 @@ def _sentences(text: str) -> Iterator[str]:
 
 def _cut(text: str, beginning: re.Pattern[str]) -> str:
     """What stands before the first place where something foreign begins."""
-    found = beginning.search(text)
+    found = beginning.search(simplified(text))
     return text[: found.start()] if found else text
 
 
 def _without_material(text: str) -> str:
     """Before the colon after which a task has its material; what is asked to be remembered is none."""
-    for found in _TASK.finditer(text):
-        asked_for = _ASKED_FOR.search(text, 0, found.end())
+    plain = simplified(text)
+    for found in _TASK.finditer(plain):
+        asked_for = _ASKED_FOR.search(plain, 0, found.end())
         if asked_for is None or asked_for.end() != found.end():
             ends = [end.end() for end in _ENDS.finditer(text, 0, found.start())]
             return text[: max(ends, default=0)]
@@ -167,4 +173,4 @@ def _quoted(match: re.Match[str]) -> str:
     is_short = len(content.split()) <= _SHORT_QUOTE_WORDS and len(content) <= _SHORT_QUOTE_CHARACTERS * 2
     if not content.isascii():
         is_short = len(content) <= _SHORT_QUOTE_CHARACTERS
-    return content if is_short and not _FIRST_PERSON.search(content) else _LEFT_OUT
+    return content if is_short and not _FIRST_PERSON.search(simplified(content)) else _LEFT_OUT

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Final, Protocol
 
 from engine.memory.checking import says_over
+from engine.memory.scripts import simplified
 from engine.memory.values import MemoryKind
 from engine.memory.words import content_terms
 from engine.memory.writing import chinese, english
@@ -50,13 +51,13 @@ class RuleProposer:
 def proposals_in(sentence: str, today: date) -> Iterator[Proposal]:
     """What one sentence tells, each thing once."""
     language = chinese if _HAN.search(sentence) else english
-    said = language.LEAD_IN.sub("", sentence, count=1)
-    asked = language.ASKED_FOR.match(said)
+    said = _without_lead_in(sentence, language)
+    asked = language.ASKED_FOR.match(simplified(said))
     if asked:
-        said = language.LEAD_IN.sub("", asked["said"], count=1)
+        said = _without_lead_in(said[asked.start("said") :], language)
     proposals = list(_told(said, sentence, language, today))
-    if not proposals and asked and content_terms(said) and not _ANAPHORA.match(said):
-        kind: MemoryKind = "plan" if language.TO_DO.match(said) else "fact"
+    if not proposals and asked and content_terms(said) and not _ANAPHORA.match(simplified(said)):
+        kind: MemoryKind = "plan" if language.TO_DO.match(simplified(said)) else "fact"
         proposals = [Proposal(_tidied(said), kind, sentence, due_on=_due(said, today) if kind == "plan" else "")]
     yield from (replace(proposal, is_asked_for=bool(asked)) for proposal in proposals)
 
@@ -100,12 +101,18 @@ def _joined(told: Sequence[tuple[str, list[Found]]]) -> list[tuple[str, list[Fou
     return joined
 
 
+def _without_lead_in(said: str, language: ModuleType) -> str:
+    found = language.LEAD_IN.match(simplified(said))
+    return said[found.end() :] if found else said
+
+
 def _clauses(said: str, language: ModuleType) -> list[str]:
     return [clause.strip() for clause in language.CLAUSES.split(said) if clause and clause.strip()]
 
 
 def _seen(clause: str, language: ModuleType, said: str, today: date) -> list[Found]:
     """What a clause tells, the first that fits before others in slots of their own."""
+    clause = simplified(clause)
     if ended := next(found_by(language.ENDINGS, clause), None):
         return [ended]
     fitting = [

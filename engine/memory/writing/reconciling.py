@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from engine.memory.scripts import simplified
 from engine.memory.values import Memory
 from engine.memory.words import content_terms, is_about
 from engine.memory.writing.proposals import Proposal
@@ -94,4 +95,4 @@ def _is_about_one_thing(slot: str) -> bool:
 def _does_the_same(one: str, other: str) -> bool:
     if content_terms(one) & content_terms(other) & DOING:
         return True
-    return bool(set(_DONE.findall(one)) & set(_DONE.findall(other)))
+    return bool(set(_DONE.findall(simplified(one))) & set(_DONE.findall(simplified(other))))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from engine.memory.escaping import escaped
+from engine.memory.scripts import simplified
 from engine.memory.stems import stem
 from engine.memory.words import content_terms, held_terms
 from engine.memory.writing.own_words import own_text
@@ -120,7 +121,7 @@ def verify(proposal: Proposal, said: Said) -> Proposal | Refused:
 
 def is_negative(text: str) -> bool:
     """Whether it says that something is not so or not liked."""
-    return bool(_NEGATIVE.search(text))
+    return bool(_NEGATIVE.search(simplified(text)))
 
 
 def _objection(proposal: Proposal, said: Said) -> Reason | None:
@@ -131,7 +132,7 @@ def _objection(proposal: Proposal, said: Said) -> Reason | None:
         return "too_long"
     if not _is_said(evidence, said):
         return "no_evidence"
-    if any(_SECRET.search(part) for part in (text, evidence)):
+    if any(_SECRET.search(simplified(part)) for part in (text, evidence)):
         return "secret"
     if any(_repeats(evidence, other) or _repeats(text, other) for other in said.system_texts):
         return "system"
@@ -139,11 +140,12 @@ def _objection(proposal: Proposal, said: Said) -> Reason | None:
         return "recalled" if any(_is_close(text, line) for line in said.recalled) else "invented"
     if is_negative(text) != is_negative(evidence) and proposal.author == "model":
         return "turned"
-    return "passing" if _PASSING.search(text) and not proposal.is_asked_for else None
+    return "passing" if _PASSING.search(simplified(text)) and not proposal.is_asked_for else None
 
 
 def invented_in(text: str, evidence: str) -> tuple[str, ...]:
     """The numbers, names and words of `text` that its evidence does not hold."""
+    text, evidence = simplified(text), simplified(evidence)
     numbers, held = _numbers(evidence), held_terms(evidence)
     words = {word.casefold() for word in _WORD.findall(evidence)}
     found = [number for number in _numbers(text) if number not in numbers]
