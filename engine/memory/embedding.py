@@ -6,7 +6,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from engine.memory.codes import Vectors, codes_of
-from engine.store.memories import Vector
+from engine.store.memory_search import Vector
 
 _BEYOND_LATIN: Final = 0x250
 

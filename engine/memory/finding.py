@@ -16,7 +16,7 @@ from engine.memory.embedding import Embedder, embedded, reads, similarities
 from engine.memory.ranking import Match, Ranked, asked, rank
 from engine.memory.weighting import WeightRules, age_days, worth
 from engine.memory.words import expression, index_terms, is_concept, pieces, query_terms
-from engine.store.memories import Candidate, MemoryStore, Vector
+from engine.store.memory_search import Candidate, MemorySearch, Vector
 
 BY_WORDS: Final = 40
 BY_MEANING: Final = 48
@@ -28,35 +28,35 @@ _MOST_ROWS: Final = 2_000
 
 
 class Finder:
-    def __init__(self, store: MemoryStore, embedder: Embedder | None, concepts: Concepts, rules: WeightRules) -> None:
+    def __init__(self, search: MemorySearch, embedder: Embedder | None, concepts: Concepts, rules: WeightRules) -> None:
         """Reads the codes of all vectors there are by this embedder; without one only words count."""
-        self._store = store
+        self._search = search
         self._embedder = embedder
         self._concepts = concepts
         self._rules = rules
         self._lock = threading.Lock()
         self._codes = CodeMatrix(embedder.dimensions if embedder else 1)
         if embedder is not None:
-            self._codes.load(*store.codes(embedder.name))
-        self._count = store.count()
+            self._codes.load(*search.codes(embedder.name))
+        self._count = search.count()
 
     def find(self, question: str, now: datetime, most: int, vector: Vector | None = None) -> tuple[Ranked, ...]:
         """The best first, at most so many. `vector` spares the embedding of the question."""
         terms = query_terms(question, self._concepts)
-        frequencies = self._store.frequencies(terms)
+        frequencies = self._search.frequencies(terms)
         about = pieces(question, self._concepts)
         known = asked(terms, about, frequencies, self._count)
         vector = vector or self.vector_of(question)
         by_words = self._by_words(terms, frequencies, has_other_way=vector is not None)
         by_meaning = self._nearest(vector, BY_MEANING)
         beside = _beside((*by_words[:WITH_NEIGHBOURS], *by_meaning[:WITH_NEIGHBOURS]))
-        candidates = self._store.candidates({*by_words, *by_meaning, *beside})
+        candidates = self._search.candidates({*by_words, *by_meaning, *beside})
         return rank(self._matches(candidates, vector, now), known, most)
 
     def alike(self, text: str, vector: Vector | None, most: int) -> Sequence[int]:
         """Those that may say the same, by words or by meaning, in no order."""
         terms = [term for term in query_terms(text, self._concepts) if not is_concept(term)]
-        by_words = self._by_words(terms, self._store.frequencies(terms), has_other_way=True)[:most]
+        by_words = self._by_words(terms, self._search.frequencies(terms), has_other_way=True)[:most]
         return tuple(dict.fromkeys((*by_words, *self._nearest(vector, most))))
 
     def cosines(self, memory_ids: Collection[int], vector: Vector | None) -> Mapping[int, float]:
@@ -65,7 +65,7 @@ class Finder:
             known = [memory_id for memory_id in memory_ids if memory_id in self._codes]
         if vector is None or not known:
             return {}
-        vectors = self._store.vectors(known)
+        vectors = self._search.vectors(known)
         return dict(zip(vectors, similarities(list(vectors.values()), vector.vector), strict=True))
 
     def vector_of(self, text: str) -> Vector | None:
@@ -93,7 +93,7 @@ class Finder:
         with self._lock:
             for memory_id in memory_ids:
                 self._codes.remove(memory_id)
-        self._count = self._store.count()
+        self._count = self._search.count()
 
     # Candidates
 
@@ -108,7 +108,7 @@ class Finder:
             if rows > _MOST_ROWS and (chosen or has_other_way):
                 break
             chosen.append(term)
-        return self._store.matching(expression(chosen), BY_WORDS) if chosen else ()
+        return self._search.matching(expression(chosen), BY_WORDS) if chosen else ()
 
     def _nearest(self, vector: Vector | None, most: int) -> Sequence[int]:
         if vector is None:

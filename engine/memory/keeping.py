@@ -32,7 +32,8 @@ from engine.memory.writing.proposing import Proposer, RuleProposer
 from engine.memory.writing.reconciling import reconcile
 from engine.memory.writing.verifying import Refused, Said, verify
 from engine.store import Store
-from engine.store.memories import MemoryStore, Vector
+from engine.store.memories import MemoryStore
+from engine.store.memory_search import MemorySearch, Vector
 from engine.values import Attachment, Provenance
 
 RECALLED: Final = 8
@@ -96,7 +97,8 @@ class KeptMemories:
         """Without an embedder memories are found by their words alone."""
         self.store = MemoryStore(store.database, store.mender)
         self._embedder = embedder
-        self._finder = Finder(self.store, embedder, concepts or shipped_concepts(), rules)
+        self._search = MemorySearch(store.database, store.mender)
+        self._finder = Finder(self._search, embedder, concepts or shipped_concepts(), rules)
 
     # Writing
 
@@ -207,13 +209,13 @@ class KeptMemories:
         if self._embedder is None:
             return 0
         name = self._embedder.name
-        waiting = self.store.unembedded(name, most)
+        waiting = self._search.unembedded(name, most)
         if waiting:
             vectors = embedded(self._embedder, [text for _, text in waiting])
             by_number = {memory_id: vector for (memory_id, _), vector in zip(waiting, vectors, strict=True)}
-            for memory_id in self.store.put_vectors(list(by_number.items())):
+            for memory_id in self._search.put_vectors(list(by_number.items())):
                 self._finder.embedded(memory_id, by_number[memory_id])
-        return self.store.count_unembedded(name)
+        return self._search.count_unembedded(name)
 
     # One proposal
 

@@ -1,21 +1,21 @@
-"""Memories: their rows, the index of their terms, and their vectors. Lives in the store's database.
+"""Memories: written, read, judged, superseded and forgotten. Lives in the store's database.
 
-What a memory says, how it is found and what it is worth is the affair of `engine.memory`; terms, codes and vectors come
-ready-made from there. Only active memories are in the index and have vectors. Every method is one transaction or one
-read and raises StoreProblem or one of its children when the disk or the file fails; a damaged index is made anew.
+What a memory says and what it is worth is the affair of `engine.memory`; terms and vectors come ready-made from there.
+Only active memories are in the index and have vectors; how they are found there is said by `memory_search`. Every
+method is one transaction or one read and raises StoreProblem or one of its children when the disk or the file fails.
 """
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 import engine.store.turns as turns
 from engine.errors import BadText, UnknownName, UsageProblem
 from engine.memory.values import Draft, Memory, MemoryKind, MemoryState
 from engine.store.database import Database
+from engine.store.memory_search import Vector, marks, put_vector
 from engine.store.mending import IndexMender, with_a_sound_index
 from engine.store.rows import checked_text
 
@@ -28,32 +28,6 @@ _COLUMNS: Final = (
     " used_at, validated_at, (SELECT json_group_array(memory_id) FROM (SELECT memory_id FROM memories AS before"
     " WHERE before.superseded_by = memories.memory_id ORDER BY memory_id)) AS supersedes"
 )
-_CANDIDATE: Final = "memory_id, conversation_id, kind, terms, r0, validation, due_on, created_at, validated_at"
-
-
-@dataclass(frozen=True, slots=True)
-class Vector:
-    """Of a text, by the embedder of that name: what is compared, and its signs for a first pass."""
-
-    embedder: str
-    vector: bytes
-    """Little-endian float32; empty, as the code, where the embedder could make nothing of the text."""
-    code: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """What ranking needs to know of an active memory."""
-
-    memory_id: int
-    conversation_id: str
-    kind: MemoryKind
-    terms: tuple[str, ...]
-    r0: float
-    validation: float
-    due_on: str
-    created_at: str
-    validated_at: str | None
 
 
 class MemoryStore:
@@ -114,7 +88,7 @@ class MemoryStore:
         """By number; those that there are not are left out."""
         with self._database.reading() as connection:
             found = connection.execute(
-                f"SELECT {_COLUMNS} FROM memories WHERE memory_id IN ({_marks(memory_ids)})", list(memory_ids)
+                f"SELECT {_COLUMNS} FROM memories WHERE memory_id IN ({marks(memory_ids)})", list(memory_ids)
             )
             return {row["memory_id"]: _memory_of(row) for row in found}
 
@@ -126,9 +100,9 @@ class MemoryStore:
         kinds: Collection[MemoryKind] = (),
     ) -> Sequence[Memory]:
         """The newest first, those numbered below `before`; without `kinds` of all kinds."""
-        conditions, values = [f"state IN ({_marks(states)})"], list[str | int](states)
+        conditions, values = [f"state IN ({marks(states)})"], list[str | int](states)
         if kinds:
-            conditions.append(f"kind IN ({_marks(kinds)})")
+            conditions.append(f"kind IN ({marks(kinds)})")
             values.extend(kinds)
         if before is not None:
             conditions.append("memory_id < ?")
@@ -199,7 +173,7 @@ class MemoryStore:
         """They were recalled into a turn."""
         with self._database.transaction() as connection:
             connection.execute(
-                f"UPDATE memories SET used_at = ? WHERE memory_id IN ({_marks(memory_ids)})",
+                f"UPDATE memories SET used_at = ? WHERE memory_id IN ({marks(memory_ids)})",
                 [_written(now), *memory_ids],
             )
 
@@ -235,107 +209,11 @@ class MemoryStore:
             # What was taken out of the index stays in its pages until they are merged.
             connection.execute("INSERT INTO memories_fts (memories_fts) VALUES ('optimize')")
 
-    # Finding
-
-    def count(self) -> int:
-        """How many are active."""
-        with self._database.reading() as connection:
-            (count,) = connection.execute("SELECT count(*) FROM memories WHERE state = 'active'").fetchone()
-            return int(count)
-
-    @with_a_sound_index
-    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        """How many active memories hold each term; those that none holds are left out."""
-        with self._database.reading() as connection:
-            asked = ((term, connection.execute(_FREQUENCY, [term]).fetchone()) for term in terms)
-            return {term: row[0] for term, row in asked if row is not None}
-
-    @with_a_sound_index
-    def matching(self, expression: str, limit: int) -> tuple[int, ...]:
-        """The active memories that an FTS5 expression finds, the best first."""
-        with self._database.reading() as connection:
-            found = connection.execute(
-                "SELECT rowid FROM memories_fts WHERE memories_fts MATCH ? ORDER BY rank LIMIT ?", [expression, limit]
-            )
-            return tuple(memory_id for (memory_id,) in found)
-
-    def candidates(self, memory_ids: Collection[int]) -> dict[int, Candidate]:
-        """By number; those that are not active are left out."""
-        with self._database.reading() as connection:
-            # The plus keeps SQLite from walking all that are active.
-            found = connection.execute(
-                f"SELECT {_CANDIDATE} FROM memories WHERE memory_id IN ({_marks(memory_ids)}) AND +state = 'active'",
-                list(memory_ids),
-            )
-            return {row[0]: _candidate_of(tuple(row)) for row in found}
-
-    def vectors(self, memory_ids: Collection[int]) -> dict[int, bytes]:
-        """Little-endian float32, by number; those without one are left out."""
-        with self._database.reading() as connection:
-            return dict(
-                connection.execute(
-                    f"SELECT memory_id, vector FROM memory_vectors WHERE memory_id IN ({_marks(memory_ids)})",
-                    list(memory_ids),
-                )
-            )
-
-    def codes(self, embedder: str) -> tuple[list[int], bytes]:
-        """The numbers of all memories with a vector by this embedder, and their codes one after the other."""
-        with self._database.reading() as connection:
-            found = connection.execute(
-                "SELECT memory_id, code FROM memory_codes WHERE embedder = ? AND code <> x'' ORDER BY memory_id",
-                [embedder],
-            ).fetchall()
-        return [row[0] for row in found], b"".join(row[1] for row in found)
-
-    def unembedded(self, embedder: str, limit: int) -> Sequence[tuple[int, str]]:
-        """(number, text) of active memories without a vector by this embedder, the newest first."""
-        with self._database.reading() as connection:
-            found = connection.execute(f"SELECT memory_id, text {_UNEMBEDDED} LIMIT ?", [embedder, limit])
-            return tuple((row[0], row[1]) for row in found)
-
-    def count_unembedded(self, embedder: str) -> int:
-        with self._database.reading() as connection:
-            (count,) = connection.execute(f"SELECT count(*) FROM (SELECT 1 {_UNEMBEDDED})", [embedder]).fetchone()
-            return int(count)
-
-    def put_vectors(self, vectors: Sequence[tuple[int, Vector]]) -> Sequence[int]:
-        """Replace the vectors of active memories; the numbers of those that were still there."""
-        with self._database.transaction() as connection:
-            there = [
-                (memory_id, vector)
-                for memory_id, vector in vectors
-                if connection.execute(
-                    "SELECT 1 FROM memories WHERE memory_id = ? AND state = 'active'", [memory_id]
-                ).fetchone()
-            ]
-            for memory_id, vector in there:
-                _put_vector(connection, memory_id, vector)
-            return tuple(memory_id for memory_id, _ in there)
-
-
-_FREQUENCY: Final = "SELECT doc FROM memories_fts_terms WHERE term = ?"
-_UNEMBEDDED: Final = """
-    FROM memories WHERE state = 'active' AND NOT EXISTS (
-        SELECT 1 FROM memory_codes WHERE memory_codes.memory_id = memories.memory_id AND embedder = ?
-    ) ORDER BY memory_id DESC
-"""
-
 
 def _put_in(connection: sqlite3.Connection, memory_id: int, terms: str, vector: Vector | None) -> None:
     connection.execute("INSERT INTO memories_fts (rowid, terms) VALUES (?, ?)", [memory_id, terms])
     if vector is not None:
-        _put_vector(connection, memory_id, vector)
-
-
-def _put_vector(connection: sqlite3.Connection, memory_id: int, vector: Vector) -> None:
-    connection.execute(
-        "INSERT OR REPLACE INTO memory_codes (memory_id, embedder, code) VALUES (?, ?, ?)",
-        [memory_id, vector.embedder, vector.code],
-    )
-    connection.execute("DELETE FROM memory_vectors WHERE memory_id = ?", [memory_id])
-    if vector.vector:
-        connection.execute("INSERT INTO memory_vectors (memory_id, vector) VALUES (?, ?)", [memory_id, vector.vector])
+        put_vector(connection, memory_id, vector)
 
 
 def _supersede(connection: sqlite3.Connection, memory_id: int, by: int) -> None:
@@ -385,17 +263,6 @@ def _check(draft: Draft) -> None:
 
 def _memory_of(row: sqlite3.Row) -> Memory:
     return Memory(**{**dict(row), "supersedes": tuple(json.loads(row["supersedes"]))})
-
-
-def _candidate_of(row: tuple[Any, ...]) -> Candidate:
-    memory_id, conversation_id, kind, terms, r0, validation, due_on, created_at, validated_at = row
-    return Candidate(
-        memory_id, conversation_id, kind, tuple(terms.split()), r0, validation, due_on, created_at, validated_at
-    )
-
-
-def _marks(values: Collection[object]) -> str:
-    return ", ".join("?" for _ in values)
 
 
 def _written(moment: datetime) -> str:

@@ -25,7 +25,7 @@ from engine.memory.keeping import KeptMemories
 from engine.memory.values import Draft
 from engine.memory.words import index_terms
 from engine.store import Store
-from engine.store.memories import Vector
+from engine.store.memory_search import Vector
 from engine.values import Answer
 
 DIMENSIONS: Final = 384

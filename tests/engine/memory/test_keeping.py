@@ -13,6 +13,7 @@ from engine.memory.lines import estimated_tokens, line
 from engine.memory.values import Draft
 from engine.memory.writing.proposals import Proposal
 from engine.store import Store
+from engine.store.memory_search import MemorySearch
 from tests.engine.memory.conftest import NOW, active, recalled, turn_in
 from tests.support.embedding import HashedWords
 
@@ -392,7 +393,7 @@ def test_in_any_order_the_index_knows_what_is_active_and_no_slot_holds_two(store
     with store.database.reading() as connection:
         indexed = {row[0] for row in connection.execute("SELECT rowid FROM memories_fts")}
     assert indexed == {memory.memory_id for memory in there}
-    assert set(memories.store.codes("hashed")[0]) == indexed
+    assert set(MemorySearch(store.database, store.mender).codes("hashed")[0]) == indexed
     asked = {one.memory.memory_id for text in SAID for one in memories.recall(text, NOW, most=50, tokens=10_000)}
     assert asked <= indexed
     for memory in memories.store.page(1000, states=["superseded"]):

@@ -9,7 +9,8 @@ import pytest
 from engine.errors import BadText, UnknownName
 from engine.memory.values import Draft
 from engine.store import Store
-from engine.store.memories import MemoryStore, Vector
+from engine.store.memories import MemoryStore
+from engine.store.memory_search import MemorySearch, Vector
 from engine.store.salvage import salvage
 from tests.engine.store.conftest import add_turn
 
@@ -20,6 +21,11 @@ VECTOR = Vector("small", b"\0\0\x80?" * 4, b"\1" * 8)
 @pytest.fixture
 def memories(store) -> MemoryStore:
     return MemoryStore(store.database, store.mender)
+
+
+@pytest.fixture
+def search(store) -> MemorySearch:
+    return MemorySearch(store.database, store.mender)
 
 
 @pytest.fixture
@@ -58,39 +64,39 @@ def test_what_cannot_be_kept_is_refused(memories, store, text, evidence):
         memories.add(Draft(text, "fact", evidence, turn.turn_id), "a", NOW, validation=0.8)
 
 
-def test_the_best_match_comes_first(memories, add):
+def test_the_best_match_comes_first(add, search):
     long, short = add(terms="tea a b c d e f g"), add(terms="tea")
     add(terms="jazz")
-    assert memories.matching('"tea"', 10) == (short.memory_id, long.memory_id)
-    assert memories.matching('"tea"', 1) == (short.memory_id,)
-    assert memories.frequencies(["tea", "jazz", "boat"]) == {"tea": 2, "jazz": 1}
+    assert search.matching('"tea"', 10) == (short.memory_id, long.memory_id)
+    assert search.matching('"tea"', 1) == (short.memory_id,)
+    assert search.frequencies(["tea", "jazz", "boat"]) == {"tea": 2, "jazz": 1}
 
 
-def test_one_takes_the_place_of_several_and_their_history_stays(memories, add):
+def test_one_takes_the_place_of_several_and_their_history_stays(memories, add, search):
     first, second = add(slot="home"), add(slot="home")
     third = add(slot="home", supersedes=(first.memory_id, second.memory_id))
     assert third.supersedes == (first.memory_id, second.memory_id)
     assert memories.in_slot("home") == (third,)
-    assert memories.matching('"tea"', 10) == (third.memory_id,)
+    assert search.matching('"tea"', 10) == (third.memory_id,)
     assert [memory.memory_id for memory in memories.history(third.memory_id)] == [3, 2, 1]
-    assert memories.count() == 1
+    assert search.count() == 1
     last = add(slot="home", supersedes=(third.memory_id,))
     assert len(memories.history(last.memory_id)) == 4
 
 
-def test_a_memory_that_supersedes_an_unknown_one_is_not_written(memories, add):
+def test_a_memory_that_supersedes_an_unknown_one_is_not_written(add, search):
     with pytest.raises(UnknownName):
         add(supersedes=(99,))
-    assert memories.count() == 0
+    assert search.count() == 0
 
 
-def test_only_active_memories_are_found(memories, add):
+def test_only_active_memories_are_found(memories, add, search):
     waiting, gone, there = add(state="pending"), add(vector=VECTOR), add(vector=VECTOR)
     memories.forget(gone.memory_id)
-    assert memories.matching('"tea"', 10) == (there.memory_id,)
-    assert set(memories.candidates([waiting.memory_id, gone.memory_id, there.memory_id])) == {there.memory_id}
-    assert memories.codes("small") == ([there.memory_id], VECTOR.code)
-    assert memories.vectors([gone.memory_id, there.memory_id]) == {there.memory_id: VECTOR.vector}
+    assert search.matching('"tea"', 10) == (there.memory_id,)
+    assert set(search.candidates([waiting.memory_id, gone.memory_id, there.memory_id])) == {there.memory_id}
+    assert search.codes("small") == ([there.memory_id], VECTOR.code)
+    assert search.vectors([gone.memory_id, there.memory_id]) == {there.memory_id: VECTOR.vector}
 
 
 def test_numbers_are_not_given_again(memories, add):
@@ -99,21 +105,21 @@ def test_numbers_are_not_given_again(memories, add):
     assert add().memory_id > first.memory_id
 
 
-def test_vectors_of_another_embedder_are_made_anew(memories, add):
+def test_vectors_of_another_embedder_are_made_anew(add, search):
     memory = add(vector=VECTOR)
-    assert memories.unembedded("small", 10) == ()
-    assert memories.unembedded("large", 10) == ((memory.memory_id, "I like tea"),)
+    assert search.unembedded("small", 10) == ()
+    assert search.unembedded("large", 10) == ((memory.memory_id, "I like tea"),)
     other = Vector("large", b"\0\0\0@" * 4, b"\2" * 8)
-    assert memories.put_vectors([(memory.memory_id, other), (99, other)]) == (memory.memory_id,)
-    assert memories.codes("small") == ([], b"")
-    assert memories.codes("large") == ([memory.memory_id], other.code)
+    assert search.put_vectors([(memory.memory_id, other), (99, other)]) == (memory.memory_id,)
+    assert search.codes("small") == ([], b"")
+    assert search.codes("large") == ([memory.memory_id], other.code)
 
 
-def test_an_empty_vector_says_that_there_is_none_to_be_had(memories, add):
+def test_an_empty_vector_says_that_there_is_none_to_be_had(add, search):
     memory = add(vector=Vector("small", b"", b""))
-    assert memories.unembedded("small", 10) == ()
-    assert memories.codes("small") == ([], b"")
-    assert memories.vectors([memory.memory_id]) == {}
+    assert search.unembedded("small", 10) == ()
+    assert search.codes("small") == ([], b"")
+    assert search.vectors([memory.memory_id]) == {}
 
 
 def test_what_falls_due_is_listed_by_day(memories, add):
@@ -138,12 +144,12 @@ def test_only_what_bears_a_memory_out_counts_as_checked(memories, add):
     assert memories.judge(memory.memory_id, 0.9, NOW, trusted=True).trust == "confirmed"
 
 
-def test_the_index_is_made_anew_from_the_memories(memories, add, store):
+def test_the_index_is_made_anew_from_the_memories(add, store, search):
     memory = add()
     add(state="pending")
     store.rebuild_search()
-    assert memories.matching('"tea"', 10) == (memory.memory_id,)
-    assert memories.frequencies(["tea"]) == {"tea": 1}
+    assert search.matching('"tea"', 10) == (memory.memory_id,)
+    assert search.frequencies(["tea"]) == {"tea": 1}
     assert store.integrity() == "ok"
 
 
@@ -155,7 +161,7 @@ def test_J4_an_index_of_memories_that_is_gone_is_made_anew_at_the_next_start(add
         connection.execute("DELETE FROM sqlite_master WHERE name GLOB 'memories_fts*'")
     with Store.open(database_path) as again:
         assert len(again.repairs) == 1
-        assert MemoryStore(again.database, again.mender).matching('"tea"', 10) == (memory.memory_id,)
+        assert MemorySearch(again.database, again.mender).matching('"tea"', 10) == (memory.memory_id,)
 
 
 def test_a_memory_that_is_missing_from_the_index_is_noticed(add, store):
@@ -171,6 +177,7 @@ def test_memories_are_salvaged(add, store, database_path, tmp_path):
     salvage(database_path, tmp_path / "saved.db")
     with Store.open(tmp_path / "saved.db") as saved:
         memories = MemoryStore(saved.database, saved.mender)
+        search = MemorySearch(saved.database, saved.mender)
         assert memories.get(memory.memory_id) == memory
-        assert memories.matching('"tea"', 10) == (memory.memory_id,)
-        assert memories.codes("small") == ([memory.memory_id], VECTOR.code)
+        assert search.matching('"tea"', 10) == (memory.memory_id,)
+        assert search.codes("small") == ([memory.memory_id], VECTOR.code)
