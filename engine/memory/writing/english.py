@@ -131,7 +131,7 @@ ENDINGS: Final = (
     _rule(
         "preference",
         rf"{_I} (?:stopped|quit|given up|gave up|giving up|done with|cut out|sworn off|off|over with|went off"
-        rf"|gone off) {_OVER}",
+        rf"|gone off) (?:going to )?{_OVER}",
     ),
     _rule(
         "fact",
@@ -152,6 +152,11 @@ TELLINGS: Final = (
         r"|I'm called) (?P<it>[A-Z][\w'-]*(?: [A-Z][\w'-]*)*)",
         "name",
         flags=re.RegexFlag(0),
+    ),
+    _rule(
+        "plan",
+        rf"{_I} (?:(?:going|planning|about|will|hoping|have) (?:to )?)?(?:moving|relocating|move"
+        rf"|relocate) (?:back )?(?:to|into)\b",
     ),
     _rule(
         "fact",
@@ -231,7 +236,8 @@ TELLINGS: Final = (
     ),
     _rule(
         "fact",
-        rf"{_I} (?:diagnosed with|suffer(?:ing)? from|being treated for|recovering from)\b|\bI have (?:an? "
+        rf"{_I} (?:(?:was |been )?diagnosed with|suffer(?:ing)? from|being treated for|recovering from)\b"
+        rf"|\bI have (?:an? "
         rf"|type [12] |high |low |chronic |severe |mild |bad |really )*(?:diabetes|asthma|migraines?|arthritis"
         rf"|epilepsy|adhd|hypertension|blood pressure|eczema|celiac|coeliac|back pain|knee|insomnia|anxiety"
         rf"|depression|tinnitus|hay ?fever|vertigo|condition|disability|bad \w+)\b|\bI (?:broke|sprained|injured|tore"
@@ -280,7 +286,7 @@ TELLINGS: Final = (
     ),
     _rule(
         "plan",
-        rf"\b(?:my|our) (?:[\w'-]+ ){{0,4}}(?:{_MEETING})(?: \w+)? (?:is|starts|begins|takes place|got moved"
+        rf"\b(?:my|our) (?:[\w'-]+ ){{0,4}}(?:{_MEETING})(?: [\w'-]+){{0,3}} (?:is|starts|begins|takes place|got moved"
         rf"|was moved|has been moved)\b",
         needs_day=True,
     ),
@@ -294,9 +300,10 @@ TELLINGS: Final = (
     _rule(
         "plan",
         rf"{_I} (?:training for|saving (?:up )?(?:for|to)|hoping to|planning to|planning (?:a|an|my|our)|aiming to"
-        rf"|working towards|preparing for|learning (?:to|how to)|want to learn|plan to|going to learn"
+        rf"|working towards|preparing for|learning (?:to|how to)|want to learn|'d like to learn|'d love to learn"
+        rf"|would like to learn|plan to|going to learn"
         rf"|looking for a (?:new )?(?:job|flat|apartment|house|car))\b|\bmy (?:goal|dream|plan"
-        rf"|new year's resolution) is\b",
+        rf"|new year's resolution) is\b|\bI(?:'d| would) (?:like|love) to (?:learn|visit|see|become|travel)\b",
     ),
     # Who is who
     _rule(
@@ -310,7 +317,11 @@ TELLINGS: Final = (
         "name of {it}",
         flags=re.RegexFlag(0),
     ),
-    _rule("relation", rf"\b(?:my|our) (?:\w+ )?(?:{_RELATIVE})s?\b(?! (?:says|said|thinks|told|asked|wrote))"),
+    _rule(
+        "relation",
+        r"^(?!.*\b(?:writ\w+|letter|e-?mail|gift|present)\b).*"
+        rf"\b(?:my|our) (?:\w+ )?(?:{_RELATIVE})s?\b(?! (?:says|said|thinks|told|asked|wrote))",
+    ),
     _rule(
         "relation",
         rf"\b(?:my|our) (?:\w+ )?(?:{_PET})s?\b|\b(?:I|we)(?: have| own|'ve got| got| adopted"
@@ -351,7 +362,7 @@ TELLINGS: Final = (
     ),
     _rule(
         "fact",
-        rf"{_I} (?:learning|studying|taking|practi[cs]ing|majoring|teaching myself|reading|writing|raising|pregnant"
+        rf"{_I} (?:learning|studying|taking|practi[cs]ing|majoring|teaching myself|raising|pregnant"
         rf"|expecting|left-handed|right-handed|colou?r.?blind|deaf|blind|dyslexic|autistic|short-sighted|nearsighted"
         rf"|religious|catholic|muslim|jewish|hindu|buddhist|atheist|\d+ (?:cm|kg|feet|lbs))\b(?! (?:about|a look|this"
         rf"|that|it|the)\b)",

@@ -25,6 +25,8 @@ MOST_PROPOSALS: Final = 8
 _WHOLE_CHARACTERS: Final = 160
 """A sentence up to this long is kept whole where one of its clauses tells something."""
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
+_TELLING_TERMS: Final = 2
+"""A clause with fewer terms says nothing by itself, such as "my girlfriend does"."""
 _ANAPHORA: Final = re.compile(r"^(?:this|that|it|these|those|everything|这个|这些|这点|它|这)\W*$", re.IGNORECASE)
 _SUBJECT: Final = re.compile(r"(?:i|i'm|i've|we|we're|my|our|please|always|never)\b|我|咱|请", re.IGNORECASE)
 DOING: Final = content_terms(
@@ -92,7 +94,8 @@ def _joined(told: Sequence[tuple[str, list[Found]]]) -> list[tuple[str, list[Fou
     """Clauses that tell something; one that only goes on from the one before it is part of that one."""
     joined = list[tuple[str, list[Found]]]()
     for clause, found in told:
-        goes_on = not _SUBJECT.match(clause) and not any(one.slot or one.ended for one in found)
+        tells_little = not _SUBJECT.match(clause) or len(content_terms(clause)) < _TELLING_TERMS
+        goes_on = tells_little and not any(one.slot or one.ended for one in found)
         if joined and goes_on:
             before, seen = joined[-1]
             joined[-1] = (f"{before}{'，' if _HAN.search(clause) else ', '}{clause}", seen)
