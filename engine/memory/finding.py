@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from engine.errors import RuntimeFailed
 from engine.memory.codes import CodeMatrix
 from engine.memory.concepts import Concepts
 from engine.memory.embedding import Embedder, embedded, reads, similarities
@@ -22,6 +23,9 @@ BY_WORDS: Final = 40
 BY_MEANING: Final = 48
 WITH_NEIGHBOURS: Final = 16
 """Of each kind of candidates, how many bring up what was told beside them."""
+QUESTION_CHARACTERS: Final = 2_000
+QUESTION_TERMS: Final = 48
+"""Further words of a long message are not looked for."""
 _REACH: Final = 2
 _MOST_ROWS: Final = 2_000
 """How many rows the index may have to score for one question."""
@@ -42,9 +46,10 @@ class Finder:
 
     def find(self, question: str, now: datetime, most: int, vector: Vector | None = None) -> tuple[Ranked, ...]:
         """The best first, at most so many. `vector` spares the embedding of the question."""
-        terms = query_terms(question, self._concepts)
+        question = question[:QUESTION_CHARACTERS]
+        terms = query_terms(question, self._concepts)[:QUESTION_TERMS]
         frequencies = self._search.frequencies(terms)
-        about = pieces(question, self._concepts)
+        about = pieces(question, self._concepts)[:QUESTION_TERMS]
         known = asked(terms, about, frequencies, self._count)
         vector = vector or self.vector_of(question)
         by_words = self._by_words(terms, frequencies, has_other_way=vector is not None)
@@ -69,10 +74,13 @@ class Finder:
         return dict(zip(vectors, similarities(list(vectors.values()), vector.vector), strict=True))
 
     def vector_of(self, text: str) -> Vector | None:
-        """None where there is no embedder, or none that can read this."""
+        """None where there is no embedder, or none that can read this now: words must do, and it is embedded later."""
         if self._embedder is None or not reads(self._embedder, text):
             return None
-        return embedded(self._embedder, [text])[0]
+        try:
+            return embedded(self._embedder, [text])[0]
+        except RuntimeFailed:
+            return None
 
     def terms_of(self, text: str) -> str:
         return index_terms(text, self._concepts)

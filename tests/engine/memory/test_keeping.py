@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from engine.errors import UnknownName, UsageProblem
+from engine.errors import RuntimeFailed, UnknownName, UsageProblem
 from engine.memory.keeping import KeptMemories, Spoken
 from engine.memory.lines import estimated_tokens, line
 from engine.memory.values import Draft
@@ -335,6 +335,31 @@ def test_an_embedder_is_not_asked_about_a_script_it_cannot_read(store):
     assert memories.embed_some() == 0
     assert recalled(memories, "我喜欢喝什么？") == ["我喜欢喝茶"]
     assert embedder.asked == []
+
+
+class Failing(HashedWords):
+    is_failing = True
+
+    def embed(self, texts):
+        if self.is_failing:
+            raise RuntimeFailed("The embedder could not compute.", "Try again.")
+        return super().embed(texts)
+
+
+def test_where_the_embedder_fails_words_must_do_and_vectors_follow(store):
+    embedder = Failing()
+    memories = KeptMemories(store, embedder)
+    memories.write(Draft("I own a piano", "fact", "I own a piano", turn_in(store, "x")), NOW)
+    assert recalled(memories, "Do I own a piano?") == ["I own a piano"]
+    embedder.is_failing = False
+    assert memories.embed_some() == 0
+    assert MemorySearch(store.database, store.mender).codes("hashed")[0] != []
+
+
+def test_of_a_very_long_question_the_beginning_is_looked_at(memories, say):
+    say("I own a piano.")
+    assert recalled(memories, "Do I own a piano? " + "and something else entirely " * 5000) == ["I own a piano"]
+    assert recalled(memories, "我" * 100_000) == []
 
 
 def test_memories_are_there_again_after_a_restart(store):
