@@ -16,7 +16,7 @@ from engine.memory.concepts import Concepts
 from engine.memory.embedding import Embedder, embedded, reads, similarities
 from engine.memory.ranking import Match, Ranked, asked, rank
 from engine.memory.weighting import WeightRules, age_days, worth
-from engine.memory.words import expression, index_terms, is_concept, pieces, query_terms
+from engine.memory.words import CONCEPT_MARK, expression, index_terms, is_concept, pieces, query_terms
 from engine.store.memory_search import Candidate, MemorySearch, Vector
 
 BY_WORDS: Final = 40
@@ -26,6 +26,23 @@ WITH_NEIGHBOURS: Final = 16
 QUESTION_CHARACTERS: Final = 2_000
 QUESTION_TERMS: Final = 48
 """Further words of a long message are not looked for."""
+SLOT_CONCEPTS: Final[Mapping[str, str]] = {
+    "age": "age",
+    "allergy": "allergy",
+    "answer_language": "format",
+    "answer_length": "format",
+    "birthday": "age",
+    "diet": "diet",
+    "employer": "job",
+    "home": "home",
+    "job": "job",
+    "marriage": "partner",
+    "name": "name",
+    "origin": "origin",
+    "partner": "partner",
+    "units": "format",
+}
+"""What memories in a slot are about, whatever their words."""
 _REACH: Final = 2
 _MOST_ROWS: Final = 2_000
 """How many rows the index may have to score for one question."""
@@ -82,8 +99,10 @@ class Finder:
         except RuntimeFailed:
             return None
 
-    def terms_of(self, text: str) -> str:
-        return index_terms(text, self._concepts)
+    def terms_of(self, text: str, slot: str) -> str:
+        """With what its slot is about, which the text need not name: "I just turned 35" is about an age."""
+        about = SLOT_CONCEPTS.get(slot.partition(":")[0])
+        return index_terms(text, self._concepts) + (f" {CONCEPT_MARK}{about}" if about else "")
 
     # What has changed
 

@@ -246,7 +246,7 @@ class KeptMemories:
     def _add(self, draft: Draft, now: datetime, supersedes: Sequence[int], vector: Vector | None) -> Memory:
         memory = self.store.add(
             draft,
-            self._finder.terms_of(draft.text),
+            self._finder.terms_of(draft.text, draft.slot),
             now,
             validation=FIRST_VALIDATION,
             supersedes=supersedes,

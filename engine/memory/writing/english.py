@@ -115,7 +115,8 @@ ENDINGS: Final = (
         "fact",
         rf"{_I} (?:got |getting )?(?:divorced|separated|widowed)\b|\bwe (?:broke|split) up\b|{_I} (?:broke"
         rf"|split) up with\b|{_I} single\b",
-        "partner",
+        "marriage",
+        ("partner",),
     ),
     _rule("fact", rf"{_I} no longer (?:live|living|based|reside) (?:in|at) {_OVER}", "home"),
     _rule("fact", rf"{_I} no longer (?:work|working|employed) (?:at|for|with|in|as) {_OVER}", "employer", ("job",)),
@@ -141,6 +142,12 @@ ENDINGS: Final = (
         "relation",
         rf"\b(?:my|our) (?P<over>(?:{_PET}|{_RELATIVE})(?:,? \w+,?)?) (?:died|passed away|has died|has passed away)\b",
     ),
+    _rule(
+        "relation",
+        r"\b(?P<over>(?!My\b|Our\b|The\b|He\b|She\b|It\b)[A-Z]\w+) (?:died|passed away|has died)\b",
+        flags=re.RegexFlag(0),
+    ),
+    _rule("fact", rf"{_I} (?:switched|changed|moved|went) from (?P<over>[^.,;!?]+?) to\b"),
 )
 """What holds no longer."""
 

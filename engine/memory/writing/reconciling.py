@@ -11,10 +11,11 @@ from typing import Final
 
 from engine.memory.scripts import simplified
 from engine.memory.values import Memory
-from engine.memory.words import content_terms, is_about
+from engine.memory.words import content_terms, held_terms, is_about
+from engine.memory.writing.patterns import any_of
 from engine.memory.writing.proposals import Proposal
 from engine.memory.writing.proposing import DOING
-from engine.memory.writing.verifying import agree, is_negative, overlap
+from engine.memory.writing.verifying import agree, is_negative, is_number, names_in, overlap
 
 SAME_WORDS: Final = 0.8
 """From this share of common terms on two texts say the same, if they agree in names, numbers and negation."""
@@ -25,6 +26,15 @@ _OPPOSITE: Final = 0.6
 """From this share of common terms on a text contradicts another that is negated where it is not."""
 _OPPOSITE_HAN: Final = 0.35
 """As above where terms are pairs of characters, of which each word added makes two."""
+_SAME_THING: Final = 0.4
+"""From this share of what two texts are about on, one that is marked as new takes the place of the other."""
+_MARKED_AS_NEW: Final = any_of(
+    r"\b(?:now|nowadays|these days|instead|from now on|(?:my|our) new|(?:was|were|got|been|is) (?:moved|changed"
+    r"|rescheduled"
+    r"|postponed|brought forward)|changed|switched|updated)\b",
+    "现在|如今|目前|改成|改到|改为|改在|换成|换到|变成|推迟到|提前到|我(?:的|们)?的?新|新的?(?=老板|同事|房东|室友"
+    "|地址|号码|邮箱)",
+)
 _OF_THE_USER: Final = frozenset(("preference", "fact"))
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _DONE: Final = re.compile("[去用吃喝玩做学练看听养抽碰打骑开跑弹拉唱写画游]")
@@ -64,7 +74,7 @@ def is_replaced(proposal: Proposal, memory: Memory) -> bool:
     """Whether the memory cannot hold any more once the proposal does."""
     if memory.slot and memory.slot in (proposal.slot, *proposal.takes_over):
         return True
-    return is_ended(proposal, memory) or is_opposite(proposal, memory)
+    return is_ended(proposal, memory) or is_opposite(proposal, memory) or is_updated(proposal, memory)
 
 
 def is_ended(proposal: Proposal, memory: Memory) -> bool:
@@ -73,9 +83,10 @@ def is_ended(proposal: Proposal, memory: Memory) -> bool:
         return False
     if memory.kind == "relation" or proposal.kind == "relation":
         return memory.kind == proposal.kind
-    return (
-        proposal.kind == "fact" or memory.kind in ("preference", "plan") or _does_the_same(proposal.text, memory.text)
-    )
+    if proposal.kind == "fact" or memory.kind in ("preference", "plan"):
+        return True
+    says_little_else = len(content_terms(memory.text) - DOING - proposal.ends) <= 1
+    return says_little_else or _does_the_same(proposal.text, memory.text)
 
 
 def is_opposite(proposal: Proposal, memory: Memory) -> bool:
@@ -85,6 +96,24 @@ def is_opposite(proposal: Proposal, memory: Memory) -> bool:
     wanted = _OPPOSITE_HAN if _HAN.search(proposal.text) else _OPPOSITE
     one, other = content_terms(proposal.text) - DOING, content_terms(memory.text) - DOING
     return bool(one & other) and overlap(one, other) >= wanted
+
+
+def is_updated(proposal: Proposal, memory: Memory) -> bool:
+    """Whether the user marks it as new and it says of the same thing, but for names and numbers, something else."""
+    if memory.kind != proposal.kind or proposal.kind in ("preference", "instruction"):
+        return False
+    if not _MARKED_AS_NEW.search(simplified(proposal.text)) or is_negative(proposal.text) != is_negative(memory.text):
+        return False
+    one, other = _things(proposal.text), _things(memory.text)
+    return bool(one & other) and overlap(one, other) >= _SAME_THING
+
+
+def _things(text: str) -> frozenset[str]:
+    """What a text is about, without names, numbers and what marks it as new; Chinese by characters."""
+    plain = _MARKED_AS_NEW.sub(" ", simplified(text))
+    names = content_terms(" ".join(names_in(plain)))
+    held = (term for term in held_terms(plain) if len(term) == 1 or not _HAN.search(term))
+    return frozenset(term for term in held if not is_number(term)) - names - DOING
 
 
 def _is_about_one_thing(slot: str) -> bool:

@@ -165,10 +165,19 @@ def agree(one: str, other: str) -> bool:
     return _numbers(one) == _numbers(other) and _names_held(one, other) and _names_held(other, one)
 
 
-def _names_held(text: str, by: str) -> bool:
+def names_in(text: str) -> tuple[str, ...]:
+    """Words with a capital letter that does not begin the text, folded."""
     names = (name.casefold() for name in _NAME.findall(text[:1].lower() + text[1:]) if not _is_glue(name))
+    return tuple(name for name in names if name not in _PRONOUNS)
+
+
+def is_number(term: str) -> bool:
+    return term.isdecimal() or term in _NUMBER_STEMS or term in _CHINESE_NUMBERS
+
+
+def _names_held(text: str, by: str) -> bool:
     held = {word.casefold() for word in _WORD.findall(by)}
-    return all(name in held or name in _PRONOUNS for name in names)
+    return held.issuperset(names_in(text))
 
 
 def _is_said(evidence: str, said: Said) -> bool:
@@ -221,6 +230,7 @@ def overlap(one: Collection[str], other: Collection[str]) -> float:
 
 
 _PRONOUNS: Final = frozenset(("i", "i'm", "i've", "i'd", "i'll", "i’m", "i’ve", "i’d", "i’ll"))
+_NUMBER_STEMS: Final = frozenset(map(stem, _NUMBER_WORDS))
 _GLUE_STEMS: Final = frozenset(map(stem, _GLUE))
 _SHORTEST_REPEATED: Final = 12
 """Shorter texts are like others by accident."""
