@@ -29,12 +29,12 @@ _WORK: Final = (
     "|analyst|paramedic|librarian|pharmacist|dentist|vet|farmer|baker|translator|photographer|freelancer|firefighter"
     "|officer|technician|therapist|psychologist|physiotherapist|barista|waiter|waitress|mechanic|editor|producer"
     "|director|surgeon|midwife|biologist|chemist|physicist|mathematician|economist|banker|broker|salesperson|cashier"
-    "|secretary|administrator|assistant|intern|apprentice|founder|entrepreneur|tailor|gardener|hairdresser|welder"
+    "|secretary|administrator|assistant|intern|apprentice|founder|entrepreneur|tailor|gardener|hairdresser"
     "|welder|geologist|historian|curator|lecturer|tutor|trainer|coach|soldier|judge|notary|interpreter|animator"
 )
 _SPOUSE: Final = "wife|husband|partner|spouse|girlfriend|boyfriend|fianc[eé]e?"
 _RELATIVE: Final = (
-    "wife|husband|partner|spouse|girlfriend|boyfriend|fiancee?|fiancée?|mother|father|mom|mum|dad|parents|sister"
+    "wife|husband|partner|spouse|girlfriend|boyfriend|fianc[eé]e?|mother|father|mom|mum|dad|parents|sister"
     "|brother|siblings|twin|son|daughter|kids?|children|child|baby|grandmother|grandfather|grandma|grandpa|aunt|uncle"
     "|cousin|niece|nephew|mother-in-law|father-in-law|sister-in-law|brother-in-law|best friend|friend|roommate"
     "|flatmate|neighbou?r|boss|manager|supervisor|colleague|coworker|landlord|landlady|doctor|dentist|therapist|teacher"
@@ -62,15 +62,13 @@ _NOT_OWNED: Final = (
 )
 _NOT_LASTING: Final = (
     r"(?:are|need|want|try|tried|think|thought|guess|mean|meant|hope|wonder|see|saw|understand|get|got|ask|asked"
-    r"|have to"
-    r"|had to"
+    r"|have to|had to"
     r"|have|had|am|was|were|can|could|will|would|should|must|may|might|do|did|don't|didn't|know|knew|said|say|told|tell"
     r"|believe|feel|felt|agree|appreciate|forgot|mentioned|noticed|heard|read|found|looked|look|wrote|write|used to"
     r"|made"
     r"|made|ran|followed|changed|added|removed|copied|pasted|clicked|opened|installed|downloaded|uploaded|sent|received"
     r"|just|swear|bet|doubt|wish|promise|apologi[sz]e|suggest|recommend|disagree|remember|missed|miss|checked|check"
-    r"|went"
-    r"|owe|still)\b"
+    r"|went|owe|still)\b"
 )
 _OF_A_TASK: Final = (
     r"you|your|yours|code|error|bug|file|files|function|script|answer|question|output|input|table|sentence|paragraph"
@@ -388,8 +386,7 @@ TELLINGS: Final = (
     _rule(
         "fact",
         rf"^(?:my|our) (?!(?:last|first|previous|next|only|main|{_OF_A_TASK})\b)[\w' -]+? (?:is|are|was|were|has"
-        rf"|have|lives?|works?|likes?|loves?|hates?"
-        rf"|comes?|complains?|hurts?) (?!.*\b(?:{_OF_A_TASK})\b)",
+        rf"|have|lives?|works?|likes?|loves?|hates?|comes?|complains?|hurts?) (?!.*\b(?:{_OF_A_TASK})\b)",
     ),
     _rule(
         "fact",
@@ -403,8 +400,7 @@ ASKED_FOR: Final = re.compile(
     r"^(?:please,? |can you |could you |also,? )*(?:remember|note|keep in mind|bear in mind|don't forget"
     r"|do not forget|make a note|take note"
     r"|memori[sz]e|save (?:this|that|it)|for (?:the|your|future) (?:record|reference))(?: (?:that|this|of this|for me"
-    r"|down|for later|for next time"
-    r"|the following))*[,:]?\s+(?P<said>.+)$",
+    r"|down|for later|for next time|the following))*[,:]?\s+(?P<said>.+)$",
     re.IGNORECASE,
 )
 TO_DO: Final = re.compile(r"^to \w+", re.IGNORECASE)

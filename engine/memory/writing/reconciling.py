@@ -30,8 +30,7 @@ _SAME_THING: Final = 0.4
 """From this share of what two texts are about on, one that is marked as new takes the place of the other."""
 _MARKED_AS_NEW: Final = any_of(
     r"\b(?:now|nowadays|these days|instead|from now on|(?:my|our) new|(?:was|were|got|been|is) (?:moved|changed"
-    r"|rescheduled"
-    r"|postponed|brought forward)|changed|switched|updated)\b",
+    r"|rescheduled|postponed|brought forward)|changed|switched|updated)\b",
     "现在|如今|目前|改成|改到|改为|改在|换成|换到|变成|推迟到|提前到|我(?:的|们)?的?新|新的?(?=老板|同事|房东|室友"
     "|地址|号码|邮箱)",
 )

@@ -88,15 +88,13 @@ _NUMBER_WORDS: Final = {
 }
 _NEGATIVE: Final = any_of(
     r"\b(?:not|no|never|none|neither|nor|without|hates?|dislikes?|detests?|loathes?|stopped|quit|gave up|given up"
-    r"|refuses?"
-    r"|avoids?|cannot)\b",
+    r"|refuses?|avoids?|cannot)\b",
     r"n['’]t\b",
     "不|没|别|无|戒|讨厌|厌恶|反感|从未|拒绝|避免|受不了",
 )
 _SECRET: Final = any_of(
     r"\b(?:pass(?:word|phrase|code)|pin(?: code| number)?|cvv|cvc|private key|secret key|api key|access token"
-    r"|seed phrase"
-    r"|social security|ssn)\b[^.]{0,20}(?:\bis\b|:|=)",
+    r"|seed phrase|social security|ssn)\b[^.]{0,20}(?:\bis\b|:|=)",
     "(?:密码|口令|验证码|密钥|助记词|身份证号?|银行卡号?|卡号)[^，。]{0,6}(?:是|为|：|:)",
     r"\b(?:sk|pk|ghp|gho|xox[abp]|AKIA|AIza|hf)[-_]?[A-Za-z0-9_-]{16,}\b",
     r"\b(?:\d[ -]?){13,19}\b",
