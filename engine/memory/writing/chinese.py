@@ -49,17 +49,27 @@ _NOT_LASTING: Final = (
     "|同意|感谢|谢|回来|等|帮|去了|今天|现在|昨天|该|们|也是|没事|没问题|不太明白|不明白|不懂|不确定|遇到|点|打开"
     "|安装|下载|运行|改了|写了"
 )
-_OF_A_TASK: Final = (
+OF_A_TASK: Final = re.compile(
     "你|您|一组|一段|一串|代码|报错|错误|文件|函数|脚本|答案|问题|输出|输入|句子|段落|文本|消息|邮件|提示|屏幕|按钮"
-    "|页面|网站|链接|版本|测试|上面|下面|以下|例子|这个|那个|帮忙|今天|昨天|刚才|刚刚|今晚|吗|呢|请"
+    "|页面|网站|链接|版本|测试"
+    "|上面|下面|以下|例子|这个|那个|这些|那些|帮忙|今天|昨天|前天|刚才|刚刚|上次|今晚|吗|呢|请"
+    "|第[一二三四五六七八九十\\d]|[行列]后|循环|变量"
+    "|方案|选项|步骤|结果|数据|标题|表格|公式|服务器|浏览器|判断|等一下|再来|快递"
 )
+"""Words of what is being worked on, which tell of no one."""
 _VERY: Final = "(?:很|最|特别|非常|比较|更|超级?|一直|都|也|真的|挺|蛮|尤其|从来|绝对|有点|不太|不怎么|不是很)*"
 
 
 def _rule(
-    kind: MemoryKind, form: str, slot: str = "", takes_over: tuple[str, ...] = (), *, needs_day: bool = False
+    kind: MemoryKind,
+    form: str,
+    slot: str = "",
+    takes_over: tuple[str, ...] = (),
+    *,
+    needs_day: bool = False,
+    is_loose: bool = False,
 ) -> Rule:
-    return Rule(kind, re.compile(form), slot, takes_over, needs_day)
+    return Rule(kind, re.compile(form), slot, takes_over, needs_day, is_loose)
 
 
 ENDINGS: Final = (
@@ -219,6 +229,7 @@ TELLINGS: Final = (
         f"{_SELF}{_VERY}(?:不)?(?:喜欢|爱|热爱|偏爱|讨厌|厌恶|受不了|享受|钟爱|迷上|沉迷|痴迷|害怕|怕|反感"
         f"|感兴趣)(?:了|上)?{_IT}|{_SELF}对{_VERY}(?P<kind>[^，。]{{1,10}})(?:很|非常|特别)?感兴趣",
         "liking:{it}",
+        is_loose=True,
     ),
     _rule(
         "preference",
@@ -229,11 +240,13 @@ TELLINGS: Final = (
         "preference",
         "(?:我)(?:[^，。]{0,4})(?:习惯|宁愿|宁可|更愿意|更倾向|偏好|倾向于|一般都?|通常都?|总是|从不|很少|经常|常常"
         "|平时都?)(?!问|想问)[^，。]{2,}",
+        is_loose=True,
     ),
     _rule(
         "fact",
         f"{_SELF}(?:每[天晚早周月年]|每个?(?:周|星期|礼拜)[一二三四五六日天末]?|天天|周末|早上|晚上|睡前|下班后?"
         f"|饭后)[^，。]{{2,}}",
+        is_loose=True,
     ),
     # What they have and can
     _rule("fact", f"{_SELF}(?:上|值|倒)(?:夜|早|晚|中|白|三)?班(?![了的，。]?地铁)[^，。]*"),
@@ -256,11 +269,21 @@ TELLINGS: Final = (
         "fact",
         f"{_SELF}(?:有|买了|换了|养了|开的是|用的是|骑的是|拥有|收集|收藏|种了)(?!一?个?(?:问题|疑问|想法|事|组|些"
         f"|串|段|请求|建议|点|时间|空|没有))[^，。]{{2,}}",
+        is_loose=True,
     ),
-    _rule("fact", f"{_SELF}(?:喝|吃|骑|坐|开|打|练|弹|拍|养|做|跑|游|教|当过|参加|加入)(?:了|着)?[^，。]{{2,}}"),
+    _rule(
+        "fact",
+        f"{_SELF}(?:喝|吃|骑|坐|开|打|练|弹|拍|养|做|跑|游|教|当过|参加|加入)(?:了|着)?[^，。]{{2,}}",
+        is_loose=True,
+    ),
     # Anything else about themselves
-    _rule("fact", f"^我(?:的|家|家的)?(?!{_NOT_LASTING})(?!.*(?:{_OF_A_TASK}))[^，。]{{4,}}"),
-    _rule("fact", f"^(?!.*(?:{_OF_A_TASK})).*[，,]我(?!{_NOT_LASTING})[^，。]{{3,}}"),
+    _rule("fact", f"^我(?:的|家|家的)?(?!{_NOT_LASTING})[^，。]{{4,}}", is_loose=True),
+    _rule("fact", f"^.*[，,](?:所以|因为|不过|但是?|而且|然后)?我(?!{_NOT_LASTING})[^，。]{{3,}}", is_loose=True),
+    _rule(
+        "fact",
+        f"^[^，。]{{0,10}}(?:起|后|前|时|候|以来|天|周|月|年|里|上)我(?!{_NOT_LASTING})[^，。]{{3,}}",
+        is_loose=True,
+    ),
 )
 """What holds from now on, the narrower forms first."""
 

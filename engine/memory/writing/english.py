@@ -8,6 +8,7 @@ import re
 from typing import Final
 
 from engine.memory.values import MemoryKind
+from engine.memory.writing.patterns import any_of
 from engine.memory.writing.rules import Rule
 
 _ADVERBS: Final = (
@@ -61,21 +62,27 @@ _NOT_OWNED: Final = (
     r"|heard|read|tried|noticed|found|written|done|finished|decided|got to|gotta|text|sentence|code|function|script)"
 )
 _NOT_LASTING: Final = (
-    r"(?:are|need|want|try|tried|think|thought|guess|mean|meant|hope|wonder|see|saw|understand|get|got|ask|asked"
-    r"|have to|had to"
-    r"|have|had|am|was|were|can|could|will|would|should|must|may|might|do|did|don't|didn't|know|knew|said|say|told|tell"
-    r"|believe|feel|felt|agree|appreciate|forgot|mentioned|noticed|heard|read|found|looked|look|wrote|write|used to"
-    r"|made"
-    r"|made|ran|followed|changed|added|removed|copied|pasted|clicked|opened|installed|downloaded|uploaded|sent|received"
-    r"|just|swear|bet|doubt|wish|promise|apologi[sz]e|suggest|recommend|disagree|remember|missed|miss|checked|check"
-    r"|went|owe|still)\b"
+    r"(?:are|need|want|try|think|thought|guess|mean|meant|hope|wonder|see|saw|understand|get|got|ask|have|had|am|was"
+    r"|were"
+    r"|can|could|will|would|should|must|may|might|do|did|don't|didn't|know|knew|say|said|tell|told|believe|feel|felt"
+    r"|agree|appreciate|forgot|heard|read|found|look|write|wrote|made|ran|sent|just|swear|bet|doubt|wish|promise"
+    r"|apologi[sz]e|suggest|recommend|disagree|remember|miss|check|went|go|came|come|owe|still|live|work|like|love|hate"
+    r"|prefer|enjoy|put|set|took|gave|left|kept|let|cut|chose|wait|assume|notice|expect|suppose|count|fix|use"
+    r"|(?!adopted|studied|graduated|retired|joined|converted|emigrated|immigrated|inherited|married|started|served"
+    r"|trained|qualified|moved|learned|volunteered)\w+ed)\b"
 )
-_OF_A_TASK: Final = (
-    r"you|your|yours|code|error|bug|file|files|function|script|answer|question|output|input|table|sentence|paragraph"
-    r"|text"
-    r"|message|e-?mail|prompt|app|screen|button|page|website|link|version|test|tests|above|below|following|here|example"
-    r"|problem|issue|help|today|yesterday|just now|this morning|tonight|right now"
+OF_A_TASK: Final = any_of(
+    r"\b(?:you|your|yours|code|errors?|bugs?|files?|functions?|scripts?|answers?|questions?|outputs?|inputs?|tables?"
+    r"|sentences?|paragraphs?|texts?|messages?|e-?mails?|prompts?|apps?|screen|buttons?|pages?|website|links?|versions?"
+    r"|tests?|above|below|following|here|examples?|problems?|issues?|help|options?|columns?|rows?|lines?|steps?"
+    r"|results?"
+    r"|formula|servers?|browser|guess|wrong|solutions?|approach|draft|title|words?|numbers?|loop|data|logs?|methods?"
+    r"|model|windows? (?!seat)|tabs?|lists?|variables?|class(?! of)|plan [a-z]|option [a-z])\b",
+    r"\b(?:this|that|these|those)\b(?! (?:year|summer|winter|spring|autumn|fall|month))",
+    r"\bthe (?:same|first|second|third|last|latest|other|previous|next|new|old)\b",
+    r"\b(?:today|yesterday|just now|this morning|tonight|right now|then|after that|later|again and again)\b",
 )
+"""Words of what is being worked on, which tell of no one."""
 _LIKE: Final = (
     r"(?:like|love|enjoy|prefer|adore|hate|dislike|detest|loathe|fancy|can(?:no|')t stand|can't bear|don't like"
     r"|do not like|don't enjoy|don't love|don't care for|'d rather have|would rather have)"
@@ -89,9 +96,10 @@ def _rule(
     takes_over: tuple[str, ...] = (),
     *,
     needs_day: bool = False,
+    is_loose: bool = False,
     flags: re.RegexFlag = re.IGNORECASE,
 ) -> Rule:
-    return Rule(kind, re.compile(form, flags), slot, takes_over, needs_day)
+    return Rule(kind, re.compile(form, flags), slot, takes_over, needs_day, is_loose)
 
 
 ENDINGS: Final = (
@@ -220,6 +228,7 @@ TELLINGS: Final = (
         r"|shoe size|shirt size|height|star sign|nationality|native language|mother tongue) is\b",
         "{it}",
     ),
+    _rule("fact", r"\bI weigh \d|\bI(?:'m| am) (?:\d'\d+|\d+ ?(?:cm|feet|foot)\b)"),
     # Health and food
     _rule("fact", rf"{_I} (?:severely |badly |mildly |highly )?allergic to {_IT}", "allergy:{it}"),
     _rule(
@@ -282,6 +291,7 @@ TELLINGS: Final = (
         r"|adding|send|sending|write|writing|put|putting|give|giving|start|starting|end|ending)\b[^.]* (?:me|emojis?"
         r"|answers?|replies|lists?|bullet|tables?|jokes?|to me)\b",
     ),
+    _rule("instruction", r"\bI (?:like|want|prefer|need) (?:my|the|all) (?:answers?|replies|responses|explanations)\b"),
     # What is to come
     _rule(
         "plan",
@@ -329,7 +339,7 @@ TELLINGS: Final = (
     ),
     _rule(
         "relation",
-        rf"\b(?:my|our) (?:\w+ )?(?:{_PET})s?\b|\b(?:I|we)(?: have| own|'ve got| got| adopted"
+        rf"\b(?:my|our) (?:\w+ )?(?:{_PET})s?\b|\b(?:I|we)(?: just)?(?: have| own|'ve got| got| had| adopted"
         rf"| adopt)(?: just)? (?:an?|two|three|four|a new|\d+) (?:\w+ ){{0,3}}(?:{_PET}|{_RELATIVE})s?\b",
     ),
     # What they like
@@ -338,20 +348,26 @@ TELLINGS: Final = (
         r"\bmy (?:all.time |absolute )?favou?rite (?P<it>[\w -]+?) (?:is|are|has to be|would be|was|remains)\b",
         "favourite:{it}",
     ),
-    _rule("preference", rf"\b(?:I|we){_ADVERBS} {_LIKE} {_IT}", "liking:{it}"),
+    _rule(
+        "preference",
+        r"\bI(?:'m| am) (?:not )?(?:an? )?(?:\w+ ){0,2}(?:person|lover|enthusiast|fanatic|addict|freak|owl"
+        r"|early bird)\b",
+    ),
+    _rule("preference", rf"\b(?:I|we){_ADVERBS} {_LIKE} {_IT}", "liking:{it}", is_loose=True),
     _rule(
         "preference",
         rf"\b(?:I|we)(?:'m| am|'re| are)(?: not| n't)?{_ADVERBS} (?:a (?:\w+ )?fan of|fond of|into|keen on"
-        rf"|crazy about|mad about|addicted to|obsessed with|interested in|afraid of|scared of|terrified of) {_IT}"
-        rf"|\bI(?:'m| am) (?:an? )?(?:\w+ ){{0,2}}(?:person|lover|enthusiast|fanatic|addict|freak|owl|early bird)\b",
+        rf"|crazy about|mad about|addicted to|obsessed with|interested in|afraid of|scared of|terrified of) {_IT}",
         "liking:{it}",
+        is_loose=True,
     ),
     _rule(
         "preference",
         r"\b(?:I|we)(?:'d)? (?:usually|always|never|rarely|often|normally|mostly|hardly ever|regularly|tend to"
         r"|try to|typically|only) (?!said|told|been|mind|thought|knew|wanted|forget)\w+",
+        is_loose=True,
     ),
-    _rule("fact", rf"\b(?:I|we) (?!need|want|have to|had)\w+\b[^.]*\b(?:{_TIMES})\b"),
+    _rule("fact", rf"\b(?:I|we) (?!need|want|have to|had)\w+\b[^.]*\b(?:{_TIMES})\b", is_loose=True),
     _rule(
         "preference",
         r"\b(?:I|we)\b[^.,;]* again$|\b(?:I|we)(?:'ve| have)? (?:started|begun|began|taken up|took up) \w+ing\b",
@@ -363,7 +379,8 @@ TELLINGS: Final = (
         rf"\b(?:I|we){_ADVERBS} (?:speak|play|study|studied|know how to|can (?:speak|play|read|cook|code|drive|swim)"
         rf"|learned to|program in|code in|collect|volunteer|coach|teach|sing|paint|draw|knit|sew|climb|dance|ski|surf"
         rf"|sail|run|cycle|swim|hike|garden|drive|ride|use|own|wear|graduated|majored|grow|brew|bake|build"
-        rf"|restore)\b(?!.*\b(?:{_OF_A_TASK})\b)(?! (?:it|this|that|the following|out|into|these|those)\b)",
+        rf"|restore)\b(?! (?:it|this|that|the following|out|into|these|those)\b)",
+        is_loose=True,
     ),
     _rule(
         "fact",
@@ -371,27 +388,31 @@ TELLINGS: Final = (
         rf"|expecting|left-handed|right-handed|colou?r.?blind|deaf|blind|dyslexic|autistic|short-sighted|nearsighted"
         rf"|religious|catholic|muslim|jewish|hindu|buddhist|atheist|\d+ (?:cm|kg|feet|lbs))\b(?! (?:about|a look|this"
         rf"|that|it|the)\b)",
+        is_loose=True,
     ),
     _rule(
         "fact",
         rf"\b(?:I|we)(?: have| own|'ve got| bought| got|'ve bought|'ve just bought| just bought"
         rf"| just got)(?: just)? (?:an?|two|three|my own|\d+)(?! (?:\w+ )?{_NOT_OWNED}) \w+",
+        is_loose=True,
     ),
     # Anything else about themselves
     _rule(
         "fact",
-        rf"^(?!.*\b(?:{_OF_A_TASK})\b)(?:I|we) (?!{_NOT_LASTING})(?:(?:also|always|never|still|only|once|often|just) )*"
+        rf"^(?:I|we) (?!{_NOT_LASTING})(?:(?:also|always|never|still|only|once|often|just) )*"
         rf"[a-z]+(?! (?:it|this|that|these|those|you|them|him|her|so|me)\b)(?: [^\s,;]+){{2,}}",
+        is_loose=True,
     ),
     _rule(
         "fact",
-        rf"^(?:my|our) (?!(?:last|first|previous|next|only|main|{_OF_A_TASK})\b)[\w' -]+? (?:is|are|was|were|has"
-        rf"|have|lives?|works?|likes?|loves?|hates?|comes?|complains?|hurts?) (?!.*\b(?:{_OF_A_TASK})\b)",
+        r"^(?:my|our) (?!(?:last|first|previous|next|only|main)\b)[\w' -]+? (?:is|are|was|were|has"
+        r"|have|lives?|works?|likes?|loves?|hates?|comes?|complains?|hurts?) ",
+        is_loose=True,
     ),
     _rule(
         "fact",
-        rf"^I(?:'ve| have) been [a-z]+ing (?!(?:to|about|for (?:hours|minutes|a while)"
-        rf"|with) )(?!.*\b(?:{_OF_A_TASK})\b)",
+        r"^I(?:'ve| have) been [a-z]+ing (?!(?:to|about|for (?:hours|minutes|a while)|with) )",
+        is_loose=True,
     ),
 )
 """What holds from now on, the narrower forms first."""

@@ -116,10 +116,12 @@ def _clauses(said: str, language: ModuleType) -> list[str]:
 def _seen(clause: str, language: ModuleType, said: str, today: date) -> list[Found]:
     """What a clause tells, the first that fits before others in slots of their own."""
     clause = simplified(clause)
-    if ended := next(found_by(language.ENDINGS, clause), None):
+    if ended := next(found_by(language.ENDINGS, clause, language.OF_A_TASK), None):
         return [ended]
     fitting = [
-        found for found in found_by(language.TELLINGS, clause) if not found.needs_day or _is_to_come(said, today)
+        found
+        for found in found_by(language.TELLINGS, clause, language.OF_A_TASK)
+        if not found.needs_day or _is_to_come(said, today)
     ]
     others = [found for found in fitting[1:] if found.slot in ("home", "employer", "job", "name")]
     return fitting[:1] + others if fitting else []

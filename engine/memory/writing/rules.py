@@ -22,11 +22,16 @@ class Rule:
     """With `{it}` where what it is about decides; then a clause that names nothing tells nothing."""
     takes_over: tuple[str, ...] = ()
     needs_day: bool = False
+    is_loose: bool = False
+    """A form that fits what is said of the task at hand too: it counts only where no word of tasks stands."""
 
 
-def found_by(rules: Sequence[Rule], clause: str) -> Iterator[Found]:
+def found_by(rules: Sequence[Rule], clause: str, of_a_task: re.Pattern[str]) -> Iterator[Found]:
     """What each rule that fits sees in a clause, in the order of the rules."""
+    is_of_a_task = bool(of_a_task.search(clause))
     for rule in rules:
+        if rule.is_loose and is_of_a_task:
+            continue
         if match := rule.form.search(clause):
             groups = match.groupdict()
             key = key_of(groups.get("it") or groups.get("kind") or "")
