@@ -32,6 +32,9 @@ class Settings:
     """How long the host keeps the base in memory, and itself running, when nobody wants anything; 0 is for ever."""
     theme: str = ""
     """"dark" or "light"; empty is dark in the terminal and follows the system in the browser."""
+    embedder: str = ""
+    """GGUF file of the embedder that finds memories by their meaning; empty is the one that comes with the program,
+    which reads English. With another one all memories are embedded anew in the background."""
     hub: str = ""
     """Address of the model hub or its mirror; empty is the variable HF_ENDPOINT, or the hub itself."""
     keys: Mapping[str, str] = field(default_factory=dict)

@@ -25,6 +25,9 @@ from engine.agent import Agent
 from engine.assets import asset_path
 from engine.harness.formats import choose_format
 from engine.harness.tool_calls import style_of
+from engine.memory.keeping import KeptMemories
+from engine.memory.runtime_embedder import RuntimeEmbedder
+from engine.memory.turning import TurnMemory
 from engine.mixture import Mixture, harness_of
 from engine.routing.profile import Profile
 from engine.runtime import ladder
@@ -36,6 +39,7 @@ from engine.store import Store
 from engine.values import About
 from ui.client import Client
 
+_EMBEDDER: Final = "all-MiniLM-L6-v2-Q8_0.gguf"
 _MEMORY_SHARE: Final = 0.9
 """Part of the machine's memory the engine child may hold for itself; mapped model files do not count."""
 
@@ -100,7 +104,8 @@ def open_client(
         stack.callback(runtime.close)
         tools = stack.enter_context(closing(HomeTools(paths, store.database)))
         plan = load_plan(profile, base, settings)
-        built = build_agent(runtime, store, profile, plan, adapters=paths.adapters, tools=tools)
+        memories = open_memories(store, runtime, settings)
+        built = build_agent(runtime, store, profile, plan, adapters=paths.adapters, tools=tools, memories=memories)
         shelf = StoreShelf(Catalogue(store.database), paths.adapters)
         client = LocalClient(built.agent, store, runtime, profile, built.about, shelf, StoredTools(tools))
         stack.callback(client.stop)
@@ -120,8 +125,20 @@ def load_plan(profile: Profile, base: Path, settings: Settings) -> LoadPlan:
         pool_tokens=2 * profile.context_tokens,
         threads=settings.threads,
         draft_tokens=WHERE_IT_PAYS,
-        embedder=str(asset_path("embedder", "all-MiniLM-L6-v2-Q8_0.gguf")),
+        embedder=str(embedder_file(settings)),
     )
+
+
+def embedder_file(settings: Settings) -> Path:
+    return Path(settings.embedder).expanduser() if settings.embedder else asset_path("embedder", _EMBEDDER)
+
+
+def open_memories(store: Store, runtime: Runtime, settings: Settings) -> KeptMemories:
+    """What is remembered, for all who need it in this process: it holds an index in memory, so there must be one only.
+
+    Raises: ModelMissing, BadModelFile for an embedder that is none; StoreProblem.
+    """
+    return KeptMemories(store, RuntimeEmbedder(embedder_file(settings), runtime.embed))
 
 
 def build_agent(
@@ -132,11 +149,12 @@ def build_agent(
     *,
     adapters: Path | None = None,
     tools: HomeTools | None = None,
+    memories: KeptMemories | None = None,
 ) -> Built:
     """Load the base, with less room where memory is short, and put the agent together.
 
     `adapters` is the folder of the files that the store's catalogue names; None leaves personal adapters out. Without
-    `tools` the agent only talks.
+    `tools` the agent only talks; without `memories` it knows nothing of its user.
 
     Raises: ModelProblem, RuntimeFailed; UsageProblem for a harness.toml that is wrong.
     """
@@ -156,7 +174,8 @@ def build_agent(
     mixture = Mixture(profile, harness, info, stacks)
     personal = None if adapters is None else _personal(store, adapters, mixture)
     hands = None if tools is None else HomeHands(tools, profile, runtime, style_of(chat_format.family))
-    return Built(Agent(runtime, store, mixture, personal=personal, hands=hands), mixture, about)
+    memory = None if memories is None else TurnMemory(memories)
+    return Built(Agent(runtime, store, mixture, personal=personal, hands=hands, memory=memory), mixture, about)
 
 
 def _personal(store: Store, folder: Path, mixture: Mixture) -> CatalogueAdapters:

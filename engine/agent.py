@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from engine.acting import Acting
 from engine.answering import Answering
@@ -31,14 +31,18 @@ from engine.harness.message import router_request, shown_name, user_message
 from engine.harness.prompt import with_hands
 from engine.mixture import Mixture
 from engine.personal import NoPersonalAdapters, Note, PersonalAdapters
+from engine.remembering import Heard, NoMemory, Remembering
 from engine.router_model import route_scores
 from engine.routing import router, timeline
 from engine.running_turn import RunningTurn
 from engine.runtime.protocol import NEVER, Prefilled, Runtime, Stop
 from engine.store import Store
 from engine.summaries import Summaries, longest_summary_tokens
-from engine.values import Attachment, Provenance, Route, TurnRecord, TurnState
-from engine.views import ViewBuilder
+from engine.values import Answer, Attachment, MemoryLine, Provenance, Route, TurnRecord, TurnState
+from engine.views import OpenView, ViewBuilder
+
+_RECALL_SHARE: Final = 0.125
+"""Of the context, what is remembered may take in front of one message."""
 
 Steps = Generator[TurnEvent | Aside[Any], None, None]
 """Of a turn: what faces see, and work that it waits for while others may have the engine."""
@@ -58,6 +62,8 @@ class _Message:
     """A person is there to permit what tools would do."""
     follows_leaf: bool = False
     """The parent is whatever is the conversation's leaf once this turn's time has come."""
+    is_repeated: bool = False
+    """It was said before, and is answered once more: what there was to remember of it is remembered."""
 
 
 class Agent:
@@ -69,16 +75,18 @@ class Agent:
         *,
         personal: PersonalAdapters | None = None,
         hands: Hands | None = None,
+        memory: Remembering | None = None,
         new_seed: Callable[[], int] = lambda: random.getrandbits(32),
     ) -> None:
-        """Before every turn `personal` is asked which adapters are stacked on the experts, and `hands` what
-        they may do beside talking.
+        """Before every turn `personal` is asked which adapters are stacked on the experts, `hands` what they may do
+        beside talking, and `memory` what is known of the user; after it `memory` hears what was said.
         """
         self._runtime = runtime
         self._store = store
         self._profile = mixture.profile
         self._personal = personal or NoPersonalAdapters()
         self._hands = hands or NoHands()
+        self._memory = memory or NoMemory()
         self._bare = mixture.harness
         """Without what hands add to it."""
         self._offer = Offer()
@@ -141,6 +149,7 @@ class Agent:
                 expert,
                 old.attachments,
                 attended,
+                is_repeated=True,
             ),
             stop,
         )
@@ -242,6 +251,8 @@ class Agent:
             answer = turn.answer(state, error)
             self._store.close_turn(answer)
         self._count(turn, state)
+        if not message.is_repeated:
+            yield from self._remember(turn, answer)
         if self._offer.hooks.are_at("after_turn"):
             facts = {
                 "conversation": turn.record.conversation_id,
@@ -301,7 +312,8 @@ class Agent:
         message = user_message(record.user_text, record.attachments)
         # Other turns may run while this one waits, and change what answers from then on.
         views, summaries, answering = self._views, self._summaries, self._answering
-        view = views.open(record.conversation_id, path, expert, message)
+        known = self._recalled(record, path, message)
+        view = views.open(record.conversation_id, path, expert, message, [one.line for one in known])
         if view.newly_folded:
             yield turn.notice("folded", turns=view.newly_folded)
         for other in views.needs_summary(view):
@@ -314,7 +326,11 @@ class Agent:
                 turn.reason = "stopped"
                 return
             path = tuple(self._store.turn(t.turn_id) if t.turn_id == other.turn_id else t for t in path)
-        yield from answering.answer(turn, expert, view, views.prompt(view, path, message), acting, stop)
+        turn.recalled = _unread(known, view, path)
+        if turn.recalled:
+            yield turn.notice("recalled", memories=[[one.memory_id, one.line] for one in turn.recalled])
+        lines = [one.line for one in turn.recalled]
+        yield from answering.answer(turn, expert, view, views.prompt(view, path, message, lines), acting, stop)
 
     def _route(self, turn: RunningTurn, path: Sequence[TurnRecord], pinned: str | None, stop: Stop) -> Route:
         text = turn.record.user_text
@@ -337,6 +353,42 @@ class Agent:
             current=timeline.current_expert(path),
             **facts,
         )
+
+    # Memory
+
+    def _recalled(self, record: TurnRecord, path: Sequence[TurnRecord], message: str) -> Sequence[MemoryLine]:
+        """What may stand in front of the message. A memory that cannot be read is no reason not to answer."""
+        limits = self._offer.memory
+        room = min(limits.tokens, int(self._profile.context_tokens * _RECALL_SHARE), self._views.room_beside(message))
+        if not limits.is_on or limits.items < 1 or room < 1:
+            return ()
+        with suppress(StoreProblem):
+            return self._memory.recall(record, path, items=limits.items, tokens=room)
+        return ()
+
+    def _remember(self, turn: RunningTurn, answer: Answer) -> Steps:
+        """Keep what the user said of themselves, and tell it. What cannot be kept does not undo the answer."""
+        record = turn.record
+        if not self._offer.memory.is_on:
+            return
+        earlier = self._store.path(record.parent_turn_id) if record.parent_turn_id else ()
+        system = self._mixture.harness.systems[turn.route.expert] if turn.route else ""
+        heard = Heard(record, [one.user_text for one in earlier], system, turn.recalled, answer.text)
+        try:
+            self._memory.used(turn.recalled)
+            kept = self._memory.learn(heard)
+        except StoreProblem as problem:
+            yield turn.notice("memory_failed", problem=problem.problem)
+            return
+        if kept.written or kept.confirmed or kept.doubted:
+            yield turn.notice(
+                "remembered",
+                written=[list(one) for one in kept.written],
+                confirmed=[list(one) for one in kept.confirmed],
+                doubted=[list(one) for one in kept.doubted],
+            )
+        if kept.unkept_claim:
+            yield turn.notice("not_remembered", claim=kept.unkept_claim)
 
     # Adapters
 
@@ -411,6 +463,13 @@ def _check_unicode(text: str, what: str) -> None:
         raise BadText(
             f"{what} is not valid UTF-8 (at character {error.start + 1}).", "Save or send the text as UTF-8."
         ) from error
+
+
+def _unread(known: Sequence[MemoryLine], view: OpenView, path: Sequence[TurnRecord]) -> tuple[MemoryLine, ...]:
+    """Those that no turn has in front of it which the view still reads."""
+    read_turns = {segment.turn_id for segment in view.plan.past}
+    read = {one for turn in path if turn.turn_id in read_turns for one in turn.recalled}
+    return tuple(one for one in known if one not in read)
 
 
 def _notice(turn: RunningTurn, note: Note) -> TurnEvent:

@@ -13,6 +13,7 @@ from engine.harness.permissions import Circumstances, Rule
 from engine.harness.tool_calls import Tool
 from engine.harness.tool_calls.looping import MOST_CALLS
 from engine.harness.tools.values import Toolbox, ToolSpec
+from engine.remembering import DEFAULT_LIMITS, RecallLimits
 
 RESULT_TOKENS: Final = 2048
 TOOL_SECONDS: Final = 600.0
@@ -63,6 +64,8 @@ class Offer:
     remarks: tuple[Remark, ...] = ()
     """Each is told when it is new."""
     hooks: Hooks = NO_HOOKS
+    memory: RecallLimits = DEFAULT_LIMITS
+    """What of what is remembered stands in front of a message."""
 
     def of(self, expert: str) -> tuple[Offered, ...]:
         return self.tools.get(expert, ())

@@ -21,7 +21,17 @@ from engine.harness.approvals import Approval
 from engine.harness.tool_calls import ToolCall
 from engine.harness.tools.values import ToolResult
 from engine.runtime.protocol import Prefilled, Usage
-from engine.values import Answer, CallState, Route, Segment, Timing, Trace, TurnRecord, TurnState
+from engine.values import (
+    Answer,
+    CallState,
+    MemoryLine,
+    Route,
+    Segment,
+    Timing,
+    Trace,
+    TurnRecord,
+    TurnState,
+)
 
 
 @dataclass(slots=True)
@@ -44,6 +54,8 @@ class RunningTurn:
     segments: tuple[Segment, ...] = ()
     adapter: str = ""
     """Hash of the personal adapter that answered."""
+    recalled: tuple[MemoryLine, ...] = ()
+    """What the expert was reminded of."""
     _is_paragraph_due: bool = False
 
     def opened(self) -> TurnOpened:
@@ -120,6 +132,7 @@ class RunningTurn:
             tuple(self.traces),
             error.problem if error else "",
             error.hint if error else "",
+            self.recalled,
         )
 
     def closed(self, answer: Answer, context_tokens: int) -> TurnClosed:

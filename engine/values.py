@@ -111,6 +111,15 @@ class CallRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryLine:
+    """A memory as an expert read it in front of a message."""
+
+    memory_id: int
+    line: str
+    """Such as "[preference, 2026-11-02] I prefer tea"."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """How a turn ended; written in one transaction."""
 
@@ -127,6 +136,7 @@ class Answer:
     traces: tuple[Trace, ...] = ()
     problem: str = ""
     hint: str = ""
+    recalled: tuple[MemoryLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +165,8 @@ class TurnRecord:
     adapter: str = ""
     """Hash of the personal adapter that answered; empty where the expert answered as it came."""
     calls: tuple[CallRecord, ...] = ()
+    recalled: tuple[MemoryLine, ...] = ()
+    """What the expert was reminded of, in the order in which it read it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.errors import ContextOverflow
 from engine.harness.message import attachment_block, shown_name, user_message
-from engine.harness.prompt import Prompt, PromptState, build, close, head
+from engine.harness.prompt import Prompt, PromptState, build, close, head, with_memory
 from engine.mixture import Mixture
 from engine.routing import timeline
 from engine.routing.timeline import ViewPlan
@@ -62,8 +62,7 @@ class ViewBuilder:
         Raises: ContextOverflow.
         """
         size = len(self._encoder.encode(user_message(text, attachments)))
-        frames = max(self._frame_size(expert, _MANY_TURNS) for expert in self._harness.systems)
-        room = self._prompt_limit - frames - _MARGIN
+        room = self._room()
         if size <= room:
             return
         if not attachments or len(self._encoder.encode(text)) > room:
@@ -78,8 +77,16 @@ class ViewBuilder:
             "Attach a part of it, leave it out, or choose a profile with a larger context.",
         )
 
-    def open(self, conversation_id: str, path: Sequence[TurnRecord], expert: str, message: str) -> OpenView:
-        """The epoch and plan under which `expert` reads `path` and then `message` (all of it: text and files)."""
+    def room_beside(self, message: str) -> int:
+        """Tokens that an empty view could hold beside this message."""
+        return self._room() - len(self._encoder.encode(message))
+
+    def open(
+        self, conversation_id: str, path: Sequence[TurnRecord], expert: str, message: str, memory: Sequence[str] = ()
+    ) -> OpenView:
+        """The epoch and plan under which `expert` reads `path` and then `message` (all of it: text and files), with the
+        lines of `memory` before it, at most."""
+        message = with_memory(message, memory)
         expert = self._view_of[expert]
         known = self._store.latest_epoch(conversation_id, expert, [turn.turn_id for turn in path])
         plan: ViewPlan | None = None
@@ -107,7 +114,7 @@ class ViewBuilder:
         self._store.begin_epoch(begun)
         return OpenView(begun, timeline.plan_view(path, begun, {}), max(0, folded - before.folded_turns))
 
-    def prompt(self, view: OpenView, path: Sequence[TurnRecord], message: str) -> Prompt:
+    def prompt(self, view: OpenView, path: Sequence[TurnRecord], message: str, memory: Sequence[str] = ()) -> Prompt:
         """`path` gives the unseen turns with the summaries they have by now."""
         by_id = {turn.turn_id: turn for turn in path}
         expert = view.epoch.expert
@@ -117,6 +124,7 @@ class ViewBuilder:
             tuple(segment.tokens for segment in view.plan.past),
             tuple(timeline.as_unseen(by_id[turn.turn_id], self._own(expert)) for turn in view.plan.unseen),
             message,
+            tuple(memory),
         )
         return build(state, self._harness, self._encoder, view.plan.folded_turns)
 
@@ -184,6 +192,11 @@ class ViewBuilder:
             return readable
         budget = min(limit, int(self.context_tokens * _FOLDED_SHARE))
         return readable[timeline.fold(readable, budget, lambda turn: sizes[turn.turn_id]) :]
+
+    def _room(self) -> int:
+        """Tokens of the longest message that an empty view can hold."""
+        frames = max(self._frame_size(expert, _MANY_TURNS) for expert in self._harness.systems)
+        return self._prompt_limit - frames - _MARGIN
 
     def _frame_size(self, expert: str, folded_turns: int) -> int:
         """Tokens of a view that reads an empty message and nothing else. Some families put the system text there."""

@@ -60,6 +60,7 @@ def recorded_steps(
             tuple(segment.tokens for segment in plan.past),
             tuple(timeline.as_unseen(one, own) for one in plan.unseen),
             user_message(turn.user_text, turn.attachments),
+            tuple(one.line for one in turn.recalled),
         ),
         harness,
         encoder,

@@ -6,7 +6,7 @@ Every text that was not written by us passes `display_text` or `display_line` be
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from engine.events import (
     ApprovalAsked,
@@ -55,6 +55,8 @@ __all__ = [
     "working_parts",
 ]
 
+_MEMORY_CELLS: Final = 80
+"""Of one memory in a notice; the rest is shown where memories are listed."""
 SECONDS_BEFORE_CLOCK = 2
 """Work that takes longer also shows how long it has taken, so that something moves on the screen."""
 
@@ -147,10 +149,25 @@ def notice_line(notice: Notice, language: str) -> str:
     if notice.code in _REMARKS:
         told = {key: display_line(str(notice.values.get(key, ""))) for key in ("subject", "problem", "hint")}
         return say(f"notice.{notice.code}", language, **told).strip()
+    if notice.code == "recalled":
+        return say("notice.recalled", language, texts=_texts(notice.values.get("memories")))
+    if notice.code == "remembered":
+        changes = [(name, _texts(notice.values.get(name))) for name in ("written", "confirmed", "doubted")]
+        return " · ".join(say(f"notice.{name}", language, texts=texts) for name, texts in changes if texts)
+    if notice.code == "not_remembered":
+        return say("notice.not_remembered", language)
+    if notice.code == "memory_failed":
+        problem = display_line(str(notice.values.get("problem", "")))
+        return say("notice.memory_failed", language, problem=problem)
     code = display_line(notice.code)
     values = ", ".join(f"{display_line(str(key))}={display_line(str(value))}" for key, value in notice.values.items())
     key = "notice.other_values" if values else "notice.other"
     return say(key, language, code=code, values=values)
+
+
+def _texts(memories: Any) -> str:
+    """Of memories, which are given as (number, text) each."""
+    return "; ".join(display_line(str(text), _MEMORY_CELLS) for _, text in memories or ())
 
 
 def state_line(state: TurnState, language: str) -> str:

@@ -14,6 +14,7 @@ from engine.harness.config.skill_toolbox import SkillToolbox
 from engine.harness.permissions import Circumstances, Rule
 from engine.harness.tool_calls import Style, system_content
 from engine.harness.tools.values import Toolbox
+from engine.remembering import RecallLimits
 from engine.routing.profile import Profile
 from engine.runtime.protocol import Encoder
 
@@ -103,6 +104,7 @@ class HomeHands:
             config.budgets.result_tokens,
             thinking_tokens=config.budgets.thinking_tokens,
             tool_seconds=config.budgets.turn_seconds,
+            memory=RecallLimits(config.memory.is_on, config.memory.recall_items, config.memory.recall_tokens),
         )
 
     def _fitting(

@@ -6,7 +6,7 @@ Knows no HTTP. `loaded` is called on the queue's thread only, so the base is loa
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -20,10 +20,10 @@ from app.library import StoreLibrary
 from app.paths import Paths
 from app.profiles import list_profiles, load_chosen_profile
 from app.settings import Settings
-from app.wiring import Built, build_agent, engine_child, load_plan
+from app.wiring import Built, build_agent, engine_child, load_plan, open_memories
 from engine.adapters.catalogue import Catalogue
 from engine.agent import Agent, Steps
-from engine.errors import AgentError
+from engine.errors import AgentError, RuntimeFailed, StoreProblem
 from engine.events import TurnClosed
 from engine.runtime.child import ChildRuntime
 from engine.runtime.protocol import Stop
@@ -61,6 +61,7 @@ class Service(StoreLibrary):
         self.queue = WorkQueue()
         self.feed = Feed()
         self.runtime: ChildRuntime = engine_child(paths)
+        self.kept_memories = open_memories(store, self.runtime, settings)
         self._wanted = profile_name or settings.profile
         self._loaded: Loaded | None = None
         self._stop_idle = threading.Event()
@@ -137,13 +138,17 @@ class Service(StoreLibrary):
         return self.queue.submit(_MANAGEMENT, work)
 
     def idle(self) -> None:
-        """Write the summaries that a next turn would wait for; ends as soon as anybody wants something."""
+        """Write the summaries that a next turn would wait for, then the vectors that memories lack; ends as soon as
+        anybody wants something."""
         last, current = self._last_turn, self._loaded
         if last is None or current is None or self.queue.is_busy:
             return
         stop = self._stop_idle = threading.Event()
         self._last_turn = None
         current.built.agent.idle(last[0], stop)
+        with suppress(RuntimeFailed, StoreProblem):  # tried again after the next turn
+            while not stop.is_set() and self.kept_memories.embed_some():
+                pass
 
     def is_quiet(self, seconds: float) -> bool:
         """Whether a turn has closed, nothing has happened for so long since, and idle work is due."""
@@ -179,6 +184,12 @@ class Service(StoreLibrary):
         base = find_base(profile, self.paths)
         plan = load_plan(profile, base, self.settings)
         built = build_agent(
-            self.runtime, self.store, profile, plan, adapters=self.paths.adapters, tools=self._home_tools
+            self.runtime,
+            self.store,
+            profile,
+            plan,
+            adapters=self.paths.adapters,
+            tools=self._home_tools,
+            memories=self.kept_memories,
         )
         return Loaded(name, built)

@@ -129,7 +129,7 @@ def build(
         is_first = False
     opening = encode_parts(
         (
-            *harness.chat_format.user(_with_memory(state.user_text, state.memory), first=is_first, system=system),
+            *harness.chat_format.user(with_memory(state.user_text, state.memory), first=is_first, system=system),
             *harness.chat_format.assistant_open(harness.thinking),
         ),
         encoder,
@@ -179,6 +179,14 @@ def summary_prompt(harness: Harness, encoder: Encoder, before: Tokens) -> Tokens
     return (*before, *encode_parts(parts, encoder, harness.markup))
 
 
+def with_memory(text: str, memory: Sequence[str]) -> str:
+    """The message with what the expert is reminded of in front of it."""
+    if not memory:
+        return text
+    lines = "\n".join(f"- {' '.join(line.split())}" for line in memory)
+    return f"<memory>\n{lines}\n</memory>\n{text}"
+
+
 def _past_turn(turn: UnseenTurn, harness: Harness, encoder: Encoder, is_first: bool, system: Content) -> Tokens:
     answer = turn.answer if turn.is_own else f"(another expert answered: {turn.answer})"
     parts = (
@@ -194,10 +202,3 @@ def _system(harness: Harness, expert: str, folded_turns: int, with_tools: bool) 
         system += f"\n\nEarlier turns of this conversation ({folded_turns}) are no longer shown to you."
     tools = harness.tools.get(expert, ()) if with_tools else ()
     return system_content(system, tools, style_of(harness.chat_format.family)) if tools else system
-
-
-def _with_memory(text: str, memory: Sequence[str]) -> str:
-    if not memory:
-        return text
-    lines = "\n".join(f"- {' '.join(line.split())}" for line in memory)
-    return f"<memory>\n{lines}\n</memory>\n{text}"

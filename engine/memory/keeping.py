@@ -96,6 +96,7 @@ class KeptMemories:
     ) -> None:
         """Without an embedder memories are found by their words alone."""
         self.store = MemoryStore(store.database, store.mender)
+        self.rules = rules
         self._embedder = embedder
         self._search = MemorySearch(store.database, store.mender)
         self._finder = Finder(self._search, embedder, concepts or shipped_concepts(), rules)

@@ -36,9 +36,10 @@ _HINT: Final = "Export the conversation again; the file was changed or is not wh
 def closed(turn: TurnRecord) -> TurnRecord:
     """A turn as a copy holds it: one that runs at this moment has no end that could be copied.
 
-    The hash of an adapter means nothing where the copy is read.
+    The hash of an adapter means nothing where the copy is read, nor do the numbers of memories; and what is known of
+    the user from elsewhere is no part of this conversation.
     """
-    return replace(turn, state="interrupted" if turn.state == "running" else turn.state, adapter="")
+    return replace(turn, state="interrupted" if turn.state == "running" else turn.state, adapter="", recalled=())
 
 
 def check(copy: ConversationCopy) -> None:

@@ -615,3 +615,23 @@ def m013_memories_and_what_finds_them(database: MigrationDatabase) -> None:
             "CREATE INDEX memories_due ON memories (due_on) WHERE state = 'active' AND due_on <> ''",
         ],
     )
+
+
+@MIGRATIONS()
+def m014_what_turns_recalled(database: MigrationDatabase) -> None:
+    # The line as it was read: a prompt that is built anew has to be the same after a memory was edited.
+    _execute(
+        database,
+        [
+            """
+            CREATE TABLE recalled (
+                turn_id TEXT NOT NULL REFERENCES turns (turn_id),
+                position INTEGER NOT NULL,
+                memory_id INTEGER NOT NULL REFERENCES memories (memory_id),
+                line TEXT NOT NULL,
+                PRIMARY KEY (turn_id, position)
+            ) WITHOUT ROWID
+            """,
+            "CREATE INDEX recalled_by_memory ON recalled (memory_id)",
+        ],
+    )

@@ -11,7 +11,19 @@ from dataclasses import asdict
 
 from engine.errors import BadText
 from engine.runtime.protocol import AdapterRef, AdapterStack, Tokens, Usage
-from engine.values import Attachment, CallRecord, Conversation, Epoch, Rating, Route, Segment, Timing, Trace, TurnRecord
+from engine.values import (
+    Attachment,
+    CallRecord,
+    Conversation,
+    Epoch,
+    MemoryLine,
+    Rating,
+    Route,
+    Segment,
+    Timing,
+    Trace,
+    TurnRecord,
+)
 
 
 def pack_tokens(tokens: Tokens) -> bytes:
@@ -87,6 +99,7 @@ def turn_of(row: sqlite3.Row) -> TurnRecord:
         rating=_rating_of(row["rating"]),
         adapter=row["adapter"] or "",
         calls=calls_of(row["calls"]),
+        recalled=tuple(MemoryLine(*one) for one in json.loads(row["recalled"])),
     )
 
 

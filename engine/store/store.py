@@ -168,6 +168,7 @@ class Store:
             turns.close(connection, answer, now)
             if answer.text:
                 turns.insert_answer(connection, answer.turn_id, rows.writable(answer.text), now)
+            turns.insert_recalled(connection, answer.turn_id, answer.recalled)
             views.insert_segments(connection, answer.segments)
             views.insert_traces(connection, answer.traces, now)
 

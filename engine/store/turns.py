@@ -11,7 +11,7 @@ import engine.store.index as index
 import engine.store.rows as rows
 from engine.errors import UnknownName
 from engine.store.attribution import MISSING_ROW
-from engine.values import Answer, Attachment, Conversation, Provenance, TurnRecord
+from engine.values import Answer, Attachment, Conversation, MemoryLine, Provenance, TurnRecord
 
 TITLE_CHARACTERS = 60
 
@@ -31,6 +31,9 @@ _TURNS = """
         (SELECT json_group_array(json_array(position, tool, source, arguments, state, result, is_tainted, seconds))
          FROM (SELECT * FROM calls WHERE calls.turn_id = turns.turn_id ORDER BY position)
         ) AS calls,
+        (SELECT json_group_array(json_array(memory_id, line))
+         FROM (SELECT memory_id, line FROM recalled WHERE recalled.turn_id = turns.turn_id ORDER BY position)
+        ) AS recalled,
         (SELECT promotions.content_hash FROM traces
          JOIN promotions ON promotions.content_hash = json_extract(traces.adapters, '$[#-1].content_hash')
          WHERE traces.turn_id = turns.turn_id AND traces.kind = 'answer'
@@ -154,6 +157,13 @@ def close(connection: sqlite3.Connection, answer: Answer, now: str) -> None:
         "UPDATE conversations SET updated_at = ?"
         " WHERE conversation_id = (SELECT conversation_id FROM turns WHERE turn_id = ?)",
         [now, answer.turn_id],
+    )
+
+
+def insert_recalled(connection: sqlite3.Connection, turn_id: str, recalled: Sequence[MemoryLine]) -> None:
+    connection.executemany(
+        "INSERT INTO recalled (turn_id, position, memory_id, line) VALUES (?, ?, ?, ?)",
+        [(turn_id, position, one.memory_id, one.line) for position, one in enumerate(recalled)],
     )
 
 

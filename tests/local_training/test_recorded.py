@@ -1,4 +1,4 @@
-"""Fifty recorded turns: what training would read of them is to the token what was served, by the real runtime."""
+"""Recorded turns: what training would read of them is to the token what was served, by the real runtime."""
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
@@ -10,7 +10,8 @@ import pytest
 from app.harness.home_tools import HomeTools
 from app.opening import open_store
 from app.paths import Paths, make_home
-from app.wiring import Built, build_agent
+from app.settings import Settings
+from app.wiring import Built, build_agent, embedder_file, open_memories
 from engine.asides import at_once
 from engine.assets import asset_path
 from engine.errors import UsageProblem
@@ -104,8 +105,12 @@ def table(starter_base: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     runtime = Recording()
     with open_store(paths) as store, closing(HomeTools(paths, store.database)) as tools:
         try:
-            plan = LoadPlan(str(starter_base), context_tokens=2048, pool_tokens=6144)
-            yield Table(runtime, store, build_agent(runtime, store, profile, plan, tools=tools), paths)
+            plan = LoadPlan(
+                str(starter_base), context_tokens=2048, pool_tokens=6144, embedder=str(embedder_file(Settings()))
+            )
+            memories = open_memories(store, runtime, Settings())
+            built = build_agent(runtime, store, profile, plan, tools=tools, memories=memories)
+            yield Table(runtime, store, built, paths)
         finally:
             runtime.close()
 
@@ -118,6 +123,7 @@ def write_skill(paths: Paths, description: str) -> None:
 
 def test_training_reads_what_was_served_for_fifty_turns_and_an_edited_skill_needs_no_weights(table: Table) -> None:
     talked: list[str] = []
+    table.say("I prefer my sums written as numbers 数字.", "L0")
     for number in range(10):
         text = f"What is {number} and {number + 3}?" if number % 2 else f"{number} 加 {number + 3} 是多少？"
         first = table.say(text, ("L0", "L1", "L2", "L3")[number % 4])
@@ -128,11 +134,13 @@ def test_training_reads_what_was_served_for_fifty_turns_and_an_edited_skill_need
         table.say("Note it.", "L1", first.conversation_id, ("I will. " + note, find, "It is noted."))
         table.say("Say it in one word.", "L1", first.conversation_id)
         table.say("Write it as Python.", "L2", first.conversation_id)
-    assert len(table.turns) == 50
+    assert len(table.turns) == 51
+    reminded = [turn_id for turn_id in table.turns if table.store.turn(turn_id).recalled]
+    assert 0 < len(reminded) < len(table.turns)
     assert [result.tool for result in table.results[:2]] == ["add_note", "search_notes"]
     steps = [step for turn_id in table.turns for step in table.steps(turn_id)]
     assert [step.prompt for step in steps] == table.runtime.answered
-    assert len(steps) >= 50 + 2 * 10
+    assert len(steps) >= 51 + 2 * 10
 
     version, before = table.harness.version, table.steps(table.turns[-1])
     write_skill(table.paths, "How tea is made in Kyoto.")
@@ -144,10 +152,10 @@ def test_training_reads_what_was_served_for_fifty_turns_and_an_edited_skill_need
     assert step.prompt == table.runtime.answered[-1]
     assert "in Kyoto" in table.runtime.decode(step.prompt)
     # A turn of before as it would be asked today: other texts before the same words.
-    today = table.steps(table.turns[2])
+    today = table.steps(table.turns[3])
     assert "in Kyoto" in table.runtime.decode(today[0].prompt)
-    assert [one.completion for one in today] == [trace.completion for trace in answers(table, table.turns[2])]
-    assert before[0].completion == table.steps(table.turns[49])[0].completion
+    assert [one.completion for one in today] == [trace.completion for trace in answers(table, table.turns[3])]
+    assert before[0].completion == table.steps(table.turns[50])[0].completion
     with pytest.raises(UsageProblem, match="its view is not there"):
         recorded_steps(table.store, table.turns[0], table.harness, table.runtime, {})
 

@@ -10,6 +10,7 @@ from engine.harness.approvals import Approvals
 from engine.harness.permissions import Circumstances, Mode, Rule
 from engine.harness.tool_calls import Tool, ToolCall
 from engine.harness.tools.values import Invocation, Preview, Reach, ToolResult, ToolSpec
+from engine.remembering import RecallLimits
 
 Work = Callable[[Mapping[str, Any]], str | ToolResult]
 
@@ -56,6 +57,7 @@ class TestHands:
     most_calls: int = 8
     tool_seconds: float = 600.0
     thinking_tokens: int | None = None
+    memory: RecallLimits = field(default_factory=RecallLimits)
     heads: dict[str, str] = field(default_factory=dict)
     remembered: list[Rule] = field(default_factory=list)
     seen: list[Circumstances] = field(default_factory=list)
@@ -69,6 +71,7 @@ class TestHands:
             self.most_calls,
             tool_seconds=self.tool_seconds,
             thinking_tokens=self.thinking_tokens,
+            memory=self.memory,
         )
 
     def circumstances(self, conversation_id: str, *, is_tainted: bool) -> Circumstances:

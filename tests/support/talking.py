@@ -15,6 +15,7 @@ from engine.hands import Hands
 from engine.harness.formats import ChatFormat
 from engine.harness.prompt import Harness
 from engine.mixture import Mixture
+from engine.remembering import Remembering
 from engine.routing.profile import BaseSource, Expert, Profile, RouteSettings, Texts
 from engine.runtime.protocol import NEVER, AdapterRef, AdapterStack, Sampling, Stop, Tokens
 from engine.store import Store
@@ -70,6 +71,7 @@ class Talk:
     base_hash: str = "base-1"
     chat_format: ChatFormat | None = None
     hands: Hands | None = None
+    memory: Remembering | None = None
     conversation_id: str | None = None
     events: list[TurnEvent] = field(default_factory=list)
 
@@ -84,7 +86,7 @@ class Talk:
         self.harness = harness_of(self.profile, self.chat_format)
         stacks = self.stacks or {expert: stack_of(expert) for expert in self.profile.expert_ids}
         mixture = Mixture(self.profile, self.harness, model_info(self.base_hash), stacks)
-        self.agent = Agent(self.runtime, self.store, mixture, hands=self.hands)
+        self.agent = Agent(self.runtime, self.store, mixture, hands=self.hands, memory=self.memory)
 
     def say(
         self,

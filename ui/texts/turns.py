@@ -62,6 +62,19 @@ TEXTS: Mapping[str, Wording] = {
         "The answer was cut after {tokens} tokens, the longest this profile allows.",
         "回答在 {tokens} 个词元处被截断，已达到此配置允许的最大长度。",
     ),
+    "notice.recalled": Wording("In mind: {texts}", "想起：{texts}"),
+    "notice.written": Wording("Remembered: {texts}", "已记住：{texts}"),
+    "notice.confirmed": Wording("Known before, surer now: {texts}", "之前就知道，现在更确定：{texts}"),
+    "notice.doubted": Wording("No longer relied on: {texts}", "不再采信：{texts}"),
+    "notice.not_remembered": Wording(
+        "The answer says that something was remembered, but nothing was written. Say it as a fact of yours, such as "
+        "“I prefer tea”, or add it with macaron memory add.",
+        "回答声称已经记住，但实际上什么都没有写入。请以你自己的事实来说，例如“我更喜欢喝茶”，"
+        "或用 macaron memory add 添加。",
+    ),
+    "notice.memory_failed": Wording(
+        "Nothing of this turn could be remembered: {problem}", "这一轮的内容无法记住：{problem}"
+    ),
     "notice.other": Wording("Note: {code}", "提示：{code}"),
     "notice.other_values": Wording("Note: {code} ({values})", "提示：{code}（{values}）"),
     # What belongs to a turn.

@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from engine.harness.config.parts import MOST_ENTRIES, Items, Line, OptionalLine, Part, Text, Word
 from engine.harness.config.secrets_named import secret_arguments
 from engine.harness.config.servers import McpServer, ServerName, WrittenServer
+from engine.remembering import RECALL_ITEMS, RECALL_TOKENS
 
 FORMAT_VERSION: Final = 1
 HookMoment = Literal["before_turn", "after_turn", "before_tool", "after_tool"]
@@ -78,8 +79,10 @@ class MemoryLayout(Part):
     """How much of what is remembered stands in front of a message."""
 
     is_on: bool = True
-    recall_items: int = Field(default=8, ge=0, le=100)
-    recall_tokens: int = Field(default=600, ge=0, le=32_768)
+    """Otherwise nothing is recalled, and nothing is kept either."""
+    recall_items: int = Field(default=RECALL_ITEMS, ge=0, le=100)
+    recall_tokens: int = Field(default=RECALL_TOKENS, ge=0, le=32_768)
+    """And never more than an eighth of the context."""
 
 
 class SandboxPolicy(Part):
