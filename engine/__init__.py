@@ -14,7 +14,7 @@ view              one expert's tokens of a conversation
 segment           the tokens of one turn within a view
 epoch             a stretch of a view in which its past never changes
 summary           one or two sentences on a turn, for the other experts
-memory            one remembered fact, tied to its turn
+memory            one remembered fact, tied to where it comes from
 tool              a function the model may call
 artifact          a surface the agent made
 trace             what one step read and wrote, as token ids

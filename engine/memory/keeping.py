@@ -33,6 +33,7 @@ from engine.memory.writing.reconciling import reconcile
 from engine.memory.writing.verifying import Refused, Said, verify
 from engine.store import Store
 from engine.store.memories import MemoryStore
+from engine.store.memory_care import MemoryCare
 from engine.store.memory_search import MemorySearch, Vector
 from engine.values import Attachment, Provenance
 
@@ -96,18 +97,27 @@ class KeptMemories:
     ) -> None:
         """Without an embedder memories are found by their words alone."""
         self.store = MemoryStore(store.database, store.mender)
+        self.care = MemoryCare(store.database)
         self.rules = rules
         self._embedder = embedder
         self._search = MemorySearch(store.database, store.mender)
         self._finder = Finder(self._search, embedder, concepts or shipped_concepts(), rules)
+
+    @property
+    def is_paused(self) -> bool:
+        """The user wants nothing remembered of what they say, in any conversation, until they resume; what is known
+        already is still recalled."""
+        return self.care.paused_since() is not None
 
     # Writing
 
     def learn(self, spoken: Spoken, now: datetime, today: date, proposer: Proposer | None = None) -> Kept:
         """Write what the user says about themselves; nothing where they quote, ask, play a part or are a guest.
 
-        `today` is the day where the user is.
+        `today` is the day where the user is. While memory is paused nothing is written.
         """
+        if self.is_paused:
+            return Kept()
         sentences = own_sentences(spoken.message, spoken.provenance, spoken.attachments)
         if not sentences or not speaks_for_themselves(spoken.message, spoken.earlier):
             return Kept()
@@ -141,7 +151,7 @@ class KeptMemories:
         if old.state != "active":
             raise UsageProblem(f"Memory {memory_id} is {old.state}.", "Edit one that is active.")
         self.judge(memory_id, "edited", now)
-        draft = Draft(text, old.kind, text, old.turn_id, "confirmed", old.r0, old.slot, old.due_on)
+        draft = Draft(text, old.kind, text, old.turn_id, "confirmed", old.r0, old.slot, old.due_on, source=old.source)
         return self.write(draft, now, supersedes=(memory_id,))
 
     def forget(self, memory_id: int) -> None:

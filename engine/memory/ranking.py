@@ -29,7 +29,8 @@ class Match:
     """A candidate as ranking sees it."""
 
     memory_id: int
-    conversation_id: str
+    conversation_id: str | None
+    """None where it was not said in one: it has no neighbours then."""
     terms: tuple[str, ...]
     cosine: float | None
     """With the question; None where it has no vector."""
@@ -127,6 +128,8 @@ def _with_neighbours(matches: Sequence[Match], own: Sequence[float]) -> list[flo
     place = {match.memory_id: index for index, match in enumerate(matches)}
     scores = list(own)
     for index, match in enumerate(matches):
+        if match.conversation_id is None:
+            continue
         for distance, share in enumerate(NEIGHBOUR_SHARES, start=1):
             for neighbour in (match.memory_id - distance, match.memory_id + distance):
                 other = place.get(neighbour)

@@ -15,6 +15,9 @@ MemoryState = Literal["active", "superseded", "forgotten", "pending"]
 """active: it may be recalled. superseded: something newer took its place; kept as history. forgotten: its text is gone.
 pending: waits until the user has looked at it; it is not recalled."""
 
+MemorySource = Literal["turn", "user", "imported", "interview"]
+"""Where it comes from: a turn; the user's own hand, in the list of memories; a file; the questions of the first day."""
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -24,8 +27,8 @@ class Draft:
     kind: MemoryKind
     evidence: str
     """The user's own words that say so, verbatim but for control tokens, which are escaped."""
-    turn_id: str
-    """Where the user said it."""
+    turn_id: str | None
+    """Where the user said it; None with a source that is no turn."""
     trust: TrustTier = "typed"
     r0: float = 0.5
     """What it was worth when it was written, 0 to 1."""
@@ -34,19 +37,20 @@ class Draft:
     due_on: str = ""
     """The day a plan is for, ISO 8601; empty where none is known."""
     state: MemoryState = "active"
+    source: MemorySource = "turn"
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One remembered fact, tied to the turn it comes from."""
+    """One remembered fact, tied to where it comes from."""
 
     memory_id: int
     """Rises with time and is never given again."""
     text: str
     kind: MemoryKind
     evidence: str
-    turn_id: str
-    conversation_id: str
+    turn_id: str | None
+    conversation_id: str | None
     trust: TrustTier
     r0: float
     validation: float
@@ -62,6 +66,7 @@ class Memory:
     """When it was last recalled into a turn."""
     validated_at: str | None
     """When it was last said again or checked."""
+    source: MemorySource = "turn"
 
 
 @dataclass(frozen=True, slots=True)

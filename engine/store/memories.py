@@ -8,7 +8,7 @@ method is one transaction or one read and raises StoreProblem or one of its chil
 import json
 import sqlite3
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
 import engine.store.turns as turns
@@ -23,10 +23,10 @@ TEXT_CHARACTERS: Final = 1_000
 EVIDENCE_CHARACTERS: Final = 2_000
 PAGE: Final = 50
 ACTIVE: Final[tuple[MemoryState, ...]] = ("active",)
-_COLUMNS: Final = (
-    "memory_id, text, kind, evidence, turn_id, conversation_id, trust, r0, validation, slot, due_on, state, created_at,"
-    " used_at, validated_at, (SELECT json_group_array(memory_id) FROM (SELECT memory_id FROM memories AS before"
-    " WHERE before.superseded_by = memories.memory_id ORDER BY memory_id)) AS supersedes"
+COLUMNS: Final = (
+    "memory_id, text, kind, evidence, turn_id, conversation_id, source, trust, r0, validation, slot, due_on, state,"
+    " created_at, used_at, validated_at, (SELECT json_group_array(memory_id) FROM (SELECT memory_id FROM memories AS"
+    " before WHERE before.superseded_by = memories.memory_id ORDER BY memory_id)) AS supersedes"
 )
 
 
@@ -48,17 +48,19 @@ class MemoryStore:
     ) -> Memory:
         """Write a memory, in the place of those that it supersedes, which are kept as history.
 
-        Raises: BadText for empty, too long or invalid text; UnknownName for a turn or a memory that there is not.
+        Raises: BadText for empty, too long or invalid text, a day that is none, or no source; UnknownName for a turn or
+        a memory that there is not.
         """
         _check(draft)
         with self._database.transaction() as connection:
-            turn = turns.turn(connection, draft.turn_id)
+            turn = None if draft.turn_id is None else turns.turn(connection, draft.turn_id)
             memory_id = connection.execute(
-                "INSERT INTO memories (turn_id, conversation_id, kind, text, evidence, terms, slot, due_on, trust, r0,"
-                " validation, state, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO memories (turn_id, conversation_id, source, kind, text, evidence, terms, slot, due_on,"
+                " trust, r0, validation, state, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
                     draft.turn_id,
-                    turn.conversation_id,
+                    None if turn is None else turn.conversation_id,
+                    draft.source,
                     draft.kind,
                     draft.text,
                     draft.evidence,
@@ -88,9 +90,9 @@ class MemoryStore:
         """By number; those that there are not are left out."""
         with self._database.reading() as connection:
             found = connection.execute(
-                f"SELECT {_COLUMNS} FROM memories WHERE memory_id IN ({marks(memory_ids)})", list(memory_ids)
+                f"SELECT {COLUMNS} FROM memories WHERE memory_id IN ({marks(memory_ids)})", list(memory_ids)
             )
-            return {row["memory_id"]: _memory_of(row) for row in found}
+            return {row["memory_id"]: memory_of(row) for row in found}
 
     def page(
         self,
@@ -109,38 +111,37 @@ class MemoryStore:
             values.append(before)
         with self._database.reading() as connection:
             found = connection.execute(
-                f"SELECT {_COLUMNS} FROM memories WHERE {' AND '.join(conditions)} ORDER BY memory_id DESC LIMIT ?",
+                f"SELECT {COLUMNS} FROM memories WHERE {' AND '.join(conditions)} ORDER BY memory_id DESC LIMIT ?",
                 [*values, limit],
             )
-            return tuple(map(_memory_of, found))
+            return tuple(map(memory_of, found))
 
     def of_turn(self, turn_id: str) -> Sequence[Memory]:
         """What was written from it, oldest first, whatever became of it."""
         with self._database.reading() as connection:
             found = connection.execute(
-                f"SELECT {_COLUMNS} FROM memories WHERE turn_id = ? ORDER BY memory_id", [turn_id]
+                f"SELECT {COLUMNS} FROM memories WHERE turn_id = ? ORDER BY memory_id", [turn_id]
             )
-            return tuple(map(_memory_of, found))
+            return tuple(map(memory_of, found))
 
     def in_slot(self, slot: str) -> Sequence[Memory]:
         """The active ones, oldest first."""
         with self._database.reading() as connection:
             found = connection.execute(
-                f"SELECT {_COLUMNS} FROM memories WHERE state = 'active' AND slot <> '' AND slot = ?"
-                " ORDER BY memory_id",
+                f"SELECT {COLUMNS} FROM memories WHERE state = 'active' AND slot <> '' AND slot = ? ORDER BY memory_id",
                 [slot],
             )
-            return tuple(map(_memory_of, found))
+            return tuple(map(memory_of, found))
 
     def due(self, first: str, last: str) -> Sequence[Memory]:
         """The active ones whose day is within these two, by day."""
         with self._database.reading() as connection:
             found = connection.execute(
-                f"SELECT {_COLUMNS} FROM memories WHERE state = 'active' AND due_on <> '' AND due_on BETWEEN ? AND ?"
+                f"SELECT {COLUMNS} FROM memories WHERE state = 'active' AND due_on <> '' AND due_on BETWEEN ? AND ?"
                 " ORDER BY due_on, memory_id",
                 [first, last],
             )
-            return tuple(map(_memory_of, found))
+            return tuple(map(memory_of, found))
 
     def history(self, memory_id: int) -> Sequence[Memory]:
         """The memory and all those before it in its place, the newest first. Raises: UnknownName."""
@@ -242,10 +243,10 @@ def _history(connection: sqlite3.Connection, memory_id: int) -> tuple[Memory, ..
 
 
 def _known(connection: sqlite3.Connection, memory_id: int) -> Memory:
-    row = connection.execute(f"SELECT {_COLUMNS} FROM memories WHERE memory_id = ?", [memory_id]).fetchone()
+    row = connection.execute(f"SELECT {COLUMNS} FROM memories WHERE memory_id = ?", [memory_id]).fetchone()
     if row is None:
         raise UnknownName(f"There is no memory {memory_id}.", "List the memories to see their numbers.")
-    return _memory_of(row)
+    return memory_of(row)
 
 
 def _check(draft: Draft) -> None:
@@ -254,6 +255,10 @@ def _check(draft: Draft) -> None:
         checked_text(text)
     if not draft.text.strip() or not draft.evidence.strip():
         raise BadText("A memory needs a text and the words that say so.", "Say what is to be remembered.")
+    if (draft.turn_id is None) == (draft.source == "turn"):
+        raise BadText("A memory needs to come from somewhere.", "Name its turn, or a source that is none.")
+    if draft.due_on and not is_day(draft.due_on):
+        raise BadText(f"{draft.due_on:.40} is no day.", "Write it as year, month and day, such as 2026-11-30.")
     if len(draft.text) > TEXT_CHARACTERS or len(draft.evidence) > EVIDENCE_CHARACTERS:
         raise BadText(
             f"A memory takes {TEXT_CHARACTERS:,} characters, its evidence {EVIDENCE_CHARACTERS:,}.",
@@ -261,8 +266,16 @@ def _check(draft: Draft) -> None:
         )
 
 
-def _memory_of(row: sqlite3.Row) -> Memory:
+def memory_of(row: sqlite3.Row) -> Memory:
     return Memory(**{**dict(row), "supersedes": tuple(json.loads(row["supersedes"]))})
+
+
+def is_day(text: str) -> bool:
+    """As days are compared: year, month and day with dashes between."""
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _written(moment: datetime) -> str:

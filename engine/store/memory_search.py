@@ -38,7 +38,7 @@ class Candidate:
     """What ranking needs to know of an active memory."""
 
     memory_id: int
-    conversation_id: str
+    conversation_id: str | None
     kind: MemoryKind
     terms: tuple[str, ...]
     r0: float

@@ -567,15 +567,18 @@ def m012_saved_tools_are_kept(database: MigrationDatabase) -> None:
 @MIGRATIONS()
 def m013_memories_and_what_finds_them(database: MigrationDatabase) -> None:
     # Only active memories are in the index; a row stays when it is superseded or forgotten, so that its number is not
-    # given again. Codes lie apart from the vectors they are made from, so that all of them can be read at once.
+    # given again. Codes lie apart from the vectors they are made from, so that all of them can be read at once. What
+    # was not said in a turn has neither turn nor conversation, but a source. While memory is paused there is one row
+    # that says since when.
     _execute(
         database,
         [
             """
             CREATE TABLE memories (
                 memory_id INTEGER PRIMARY KEY AUTOINCREMENT,
-                turn_id TEXT NOT NULL REFERENCES turns (turn_id),
-                conversation_id TEXT NOT NULL REFERENCES conversations (conversation_id),
+                turn_id TEXT REFERENCES turns (turn_id),
+                conversation_id TEXT REFERENCES conversations (conversation_id),
+                source TEXT NOT NULL DEFAULT 'turn',
                 kind TEXT NOT NULL,
                 text TEXT NOT NULL,
                 evidence TEXT NOT NULL,
@@ -605,6 +608,7 @@ def m013_memories_and_what_finds_them(database: MigrationDatabase) -> None:
                 vector BLOB NOT NULL
             )
             """,
+            "CREATE TABLE memory_pauses (since TEXT NOT NULL)",
             "CREATE VIRTUAL TABLE memories_fts USING fts5 (terms, tokenize = 'ascii')",
             "CREATE VIRTUAL TABLE memories_fts_terms USING fts5vocab (memories_fts, row)",
             "CREATE INDEX memories_by_turn ON memories (turn_id)",

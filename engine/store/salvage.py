@@ -47,6 +47,7 @@ TABLES: Final = (
     "memories",
     "memory_codes",
     "memory_vectors",
+    "memory_pauses",
 )
 _SIDE_FILES: Final = ("", "-wal", "-shm", "-journal", ".source", ".source-wal", ".source-shm")
 _HEADER_BYTES: Final = 100

@@ -237,6 +237,20 @@ def test_a_question_in_one_language_finds_a_memory_in_the_other(memories, say):
     assert recalled(memories, "Do I have a pet?") == ["我养了一只柯基"]
 
 
+# Pause
+
+
+def test_while_memory_is_paused_nothing_is_written_and_what_is_known_is_recalled(memories, say):
+    say("I live in Bergen.")
+    memories.care.pause(NOW)
+    assert memories.is_paused
+    assert say("I work at Nordea.").written == ()
+    assert say("I moved to Oslo.").superseded == ()
+    assert recalled(memories, "Where do I live?") == ["I live in Bergen"]
+    memories.care.resume()
+    assert [memory.text for memory in say("I moved to Oslo.").written] == ["I moved to Oslo"]
+
+
 # Review, edit, forget
 
 

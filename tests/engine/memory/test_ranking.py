@@ -48,6 +48,12 @@ def test_what_was_told_in_another_conversation_lends_nothing():
     assert order([match(10, "tea"), match(11, "mug", conversation="c-2")], about) == [10]
 
 
+def test_what_was_not_told_in_a_conversation_lends_and_takes_nothing():
+    about = question("tea", tea=1)
+    by_hand = [match(10, "tea", conversation=None), match(11, "mug", conversation=None)]
+    assert order(by_hand, about) == [10]
+
+
 def test_common_words_alone_do_not_answer_a_question_with_a_rare_one():
     about = question("boat", "call", call=30)
     (only,) = rank([match(10, "call")], about, 10)

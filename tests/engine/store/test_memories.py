@@ -2,7 +2,7 @@
 
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -10,6 +10,7 @@ from engine.errors import BadText, UnknownName
 from engine.memory.values import Draft
 from engine.store import Store
 from engine.store.memories import MemoryStore
+from engine.store.memory_care import MemoryCare
 from engine.store.memory_search import MemorySearch, Vector
 from engine.store.salvage import salvage
 from tests.engine.store.conftest import add_turn
@@ -48,9 +49,29 @@ def test_a_memory_names_its_turn_and_conversation(memories, add, store):
     assert memories.page() == (memory,)
 
 
-def test_a_memory_without_a_turn_is_refused(memories):
+def test_a_memory_of_an_unknown_turn_is_refused(memories):
     with pytest.raises(UnknownName):
         memories.add(Draft("a", "fact", "a", "t-none"), "a", NOW, validation=0.8)
+
+
+@pytest.mark.parametrize("source", ["user", "imported", "interview"])
+def test_a_memory_that_was_not_said_in_a_turn_names_its_source(memories, search, source):
+    memory = memories.add(Draft("I like tea", "fact", "I like tea", None, source=source), "tea", NOW, validation=0.8)
+    assert (memory.turn_id, memory.conversation_id, memory.source) == (None, None, source)
+    assert search.candidates([memory.memory_id])[memory.memory_id].conversation_id is None
+
+
+def test_a_memory_from_nowhere_is_refused(memories, add):
+    with pytest.raises(BadText, match="come from somewhere"):
+        memories.add(Draft("a", "fact", "a", None), "a", NOW, validation=0.8)
+    with pytest.raises(BadText, match="come from somewhere"):
+        memories.add(Draft("a", "fact", "a", add().turn_id, source="imported"), "a", NOW, validation=0.8)
+
+
+@pytest.mark.parametrize("day", ["2026-13-01", "20261201", "tomorrow", "2026-12-01T10:00"])
+def test_a_day_that_cannot_be_compared_is_refused(add, day):
+    with pytest.raises(BadText, match="no day"):
+        add(due_on=day)
 
 
 @pytest.mark.parametrize(
@@ -181,3 +202,18 @@ def test_memories_are_salvaged(add, store, database_path, tmp_path):
         assert memories.get(memory.memory_id) == memory
         assert search.matching('"tea"', 10) == (memory.memory_id,)
         assert search.codes("small") == ([memory.memory_id], VECTOR.code)
+
+
+def test_a_pause_lasts_until_it_is_ended_and_survives_a_start_and_a_salvage(store, database_path, tmp_path):
+    care = MemoryCare(store.database)
+    assert care.paused_since() is None
+    care.pause(NOW)
+    care.pause(NOW + timedelta(days=1))
+    store.close()
+    salvage(database_path, tmp_path / "saved.db")
+    for path in (database_path, tmp_path / "saved.db"):
+        with Store.open(path) as again:
+            care = MemoryCare(again.database)
+            assert datetime.fromisoformat(care.paused_since() or "") == NOW
+            care.resume()
+            assert care.paused_since() is None
