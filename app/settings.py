@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from engine.errors import UsageProblem
+from engine.memory.weighting import rules_from
 from ui.strings import LANGUAGES, detect_language
 
 _MAX_THREADS: Final = 512
 """What ggml is made for; with more than there are cores, threads only wait for each other."""
-_IN_WORDS: Final = {str: "a text in quotes", int: "a whole number", dict: "a table of texts in quotes"}
+_IN_WORDS: Final = {str: "a text in quotes", int: "a whole number", dict: "a table"}
 _THEMES: Final = ("", "dark", "light")
 _MAX_PORT: Final = 65535
 
@@ -39,6 +40,8 @@ class Settings:
     """Address of the model hub or its mirror; empty is the variable HF_ENDPOINT, or the hub itself."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """Keys of the chat by the id of what they do, such as "chat.new" = "ctrl+o"; F1 shows the ids."""
+    memory: Mapping[str, float] = field(default_factory=dict)
+    """Rules by which memories are ranked, such as plan_days = 30; see `engine.memory.weighting.WeightRules`."""
 
 
 def parse_settings(text: str, name: str) -> Settings:
@@ -58,6 +61,12 @@ def parse_settings(text: str, name: str) -> Settings:
             raise UsageProblem(f"{name}: {key} must be {_IN_WORDS[known[key]]}, not {value!r}.", hint)
     if wrong := [key for key, value in values.get("keys", {}).items() if type(value) is not str]:
         raise UsageProblem(f"{name}: the key of {wrong[0]} must be a text in quotes.", 'Such as "ctrl+o".')
+    if wrong := [rule for rule, value in values.get("memory", {}).items() if type(value) not in (int, float)]:
+        raise UsageProblem(f"{name}: the rule {wrong[0]} of memory must be a number.", "Such as plan_days = 30.")
+    try:
+        rules_from(values.get("memory", {}))
+    except UsageProblem as problem:
+        raise UsageProblem(f"{name}: {problem.problem}", problem.hint) from problem
     settings = Settings(**values)
     if settings.language not in ("", *LANGUAGES):
         raise UsageProblem(f"{name}: language is {settings.language!r}.", 'Use "en" or "zh".')

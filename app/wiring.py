@@ -28,6 +28,7 @@ from engine.harness.tool_calls import style_of
 from engine.memory.keeping import KeptMemories
 from engine.memory.runtime_embedder import RuntimeEmbedder
 from engine.memory.turning import TurnMemory
+from engine.memory.weighting import rules_from
 from engine.mixture import Mixture, harness_of
 from engine.routing.profile import Profile
 from engine.runtime import ladder
@@ -138,7 +139,8 @@ def open_memories(store: Store, runtime: Runtime, settings: Settings) -> KeptMem
 
     Raises: ModelMissing, BadModelFile for an embedder that is none; StoreProblem.
     """
-    return KeptMemories(store, RuntimeEmbedder(embedder_file(settings), runtime.embed))
+    embedder = RuntimeEmbedder(embedder_file(settings), runtime.embed)
+    return KeptMemories(store, embedder, rules=rules_from(settings.memory))
 
 
 def build_agent(

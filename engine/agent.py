@@ -375,7 +375,9 @@ class Agent:
         system = self._mixture.harness.systems[turn.route.expert] if turn.route else ""
         heard = Heard(record, [one.user_text for one in earlier], system, turn.recalled, answer.text)
         try:
-            self._memory.used(turn.recalled)
+            if turn.recalled:
+                calls = self._store.turn(record.turn_id).calls
+                self._memory.used(turn.recalled, sum(call.state == "done" for call in calls))
             kept = self._memory.learn(heard)
         except StoreProblem as problem:
             yield turn.notice("memory_failed", problem=problem.problem)

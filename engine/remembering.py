@@ -66,8 +66,11 @@ class Remembering(Protocol):
         """
         ...
 
-    def used(self, recalled: Sequence[MemoryLine]) -> None:
-        """They went into a prompt. Raises: StoreProblem."""
+    def used(self, recalled: Sequence[MemoryLine], tool_successes: int) -> None:
+        """They went into a turn that is stored, in which so many tools did what they were called for.
+
+        Raises: StoreProblem.
+        """
         ...
 
     def learn(self, heard: Heard) -> Kept:
@@ -81,7 +84,7 @@ class NoMemory:
     def recall(self, turn: TurnRecord, path: Sequence[TurnRecord], *, items: int, tokens: int) -> Sequence[MemoryLine]:
         return ()
 
-    def used(self, recalled: Sequence[MemoryLine]) -> None:
+    def used(self, recalled: Sequence[MemoryLine], tool_successes: int) -> None:
         """Nothing ever is."""
 
     def learn(self, heard: Heard) -> Kept:

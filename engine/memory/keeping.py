@@ -12,7 +12,7 @@ from typing import Final
 from engine.errors import UsageProblem
 from engine.memory.checking import IsAlive, date_passed, link_dead, links, says_over, user_said_so
 from engine.memory.concepts import Concepts, shipped_concepts
-from engine.memory.embedding import Embedder, embedded
+from engine.memory.embedding import Embedder, embedded, reads
 from engine.memory.escaping import escaped
 from engine.memory.finding import Finder
 from engine.memory.lines import estimated_tokens, line
@@ -22,6 +22,7 @@ from engine.memory.weighting import (
     FIRST_VALIDATION,
     Event,
     WeightRules,
+    earned_r0,
     first_r0,
     validation_after,
 )
@@ -189,9 +190,19 @@ class KeptMemories:
             found.append(Recalled(memory, one.score, one.relevance))
         return tuple(found)
 
-    def used(self, memory_ids: Collection[int], now: datetime) -> None:
-        """They went into a turn."""
-        self.store.use(memory_ids, now)
+    def reads(self, question: str) -> bool:
+        """Whether memories are found for it by their meaning, and not by their words alone."""
+        return self._embedder is not None and reads(self._embedder, question)
+
+    def used(self, memory_ids: Collection[int], now: datetime, tool_successes: int = 0) -> None:
+        """They went into a turn that is stored, in which so many tools did what they were called for."""
+        turns = self.store.turns_with(memory_ids)
+        gains = {
+            memory_id: earned_r0(0.0, tool_successes, turns.get(memory_id, 1), rules=self.rules)
+            - earned_r0(0.0, 0, turns.get(memory_id, 1) - 1, rules=self.rules)
+            for memory_id in memory_ids
+        }
+        self.store.use(gains, now)
 
     # Judging
 

@@ -15,8 +15,12 @@ from engine.memory.writing.claiming import unkept_claim
 from engine.remembering import Heard, Kept
 from engine.values import MemoryLine, TurnRecord
 
-TURN_RELEVANCE: Final = 0.3
+TURN_RELEVANCE: Final = 0.2
 """A memory that bears less than this on a message is noise in front of it, however little else is known."""
+WORDS_RELEVANCE: Final = 0.1
+"""The same where the embedder cannot read the message: words alone are seldom the same in question and answer."""
+SHARE_OF_BEST: Final = 0.5
+"""A memory that scores less than this share of the best one's score is noise beside it."""
 STANDING_SHARE: Final = 0.5
 """Of the room for memories, what instructions may take that hold for every message."""
 _STANDING: Final = 50
@@ -32,13 +36,10 @@ class TurnMemory:
         self,
         kept: KeptMemories,
         *,
-        is_paused: Callable[[], bool] = lambda: False,
         now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
     ) -> None:
-        """`now` is in the zone where the user is: "tomorrow" is a day of theirs. While it `is_paused`, nothing is kept;
-        what is known is still recalled."""
+        """`now` is in the zone where the user is: "tomorrow" is a day of theirs."""
         self.kept = kept
-        self._is_paused = is_paused
         self._now = now
 
     def recall(self, turn: TurnRecord, path: Sequence[TurnRecord], *, items: int, tokens: int) -> Sequence[MemoryLine]:
@@ -53,18 +54,15 @@ class TurnMemory:
                 lines.append(MemoryLine(memory.memory_id, text))
         left = tokens - sum(estimated_tokens(one.line) for one in lines)
         known = {one.memory_id for one in lines}
-        found = self.kept.recall(_question(turn, path), now, most=items, tokens=left, least_relevance=TURN_RELEVANCE)
-        others = [one.memory for one in found if one.memory.memory_id not in known]
-        lines += [MemoryLine(memory.memory_id, line(memory)) for memory in others]
+        others = self._bearing(_question(turn, path), now, items, left)
+        lines += [MemoryLine(one.memory_id, line(one)) for one in others if one.memory_id not in known]
         return tuple(lines[:items])
 
-    def used(self, recalled: Sequence[MemoryLine]) -> None:
+    def used(self, recalled: Sequence[MemoryLine], tool_successes: int) -> None:
         if recalled:
-            self.kept.used([one.memory_id for one in recalled], self._now().astimezone(UTC))
+            self.kept.used([one.memory_id for one in recalled], self._now().astimezone(UTC), tool_successes)
 
     def learn(self, heard: Heard) -> Kept:
-        if self._is_paused():
-            return Kept()
         now, turn = self._now(), heard.turn
         spoken = Spoken(
             turn.turn_id,
@@ -80,6 +78,13 @@ class TurnMemory:
         return Kept(
             _told(kept.written), _told(kept.merged), _told(kept.doubted), unkept_claim(heard.answer, changed) or ""
         )
+
+    def _bearing(self, question: str, now: datetime, items: int, tokens: int) -> Sequence[Memory]:
+        """What bears on this question, the best first."""
+        least = TURN_RELEVANCE if self.kept.reads(question) else WORDS_RELEVANCE
+        found = self.kept.recall(question, now, most=items, tokens=tokens, least_relevance=least)
+        best = found[0].score if found else 0.0
+        return [one.memory for one in found if one.score >= SHARE_OF_BEST * best]
 
     def _standing(self, now: datetime) -> Sequence[Memory]:
         """Instructions, those that are worth the most first."""

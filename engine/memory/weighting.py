@@ -6,10 +6,11 @@ sinks however well it was once rated: a closed restaurant with five stars is sti
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime
 from typing import Final, Literal, Protocol
 
+from engine.errors import UsageProblem
 from engine.memory.values import Memory, MemoryKind, TrustTier
 
 Event = Literal["said_again", "approved", "check_passed", "edited", "contradicted", "check_failed"]
@@ -49,6 +50,31 @@ class WeightRules:
 
 
 DEFAULT_RULES: Final = WeightRules()
+_DAYS: Final = "_days"
+_LARGEST_DAYS: Final = 100_000.0
+
+
+def rules_from(table: Mapping[str, float]) -> WeightRules:
+    """The rules with some of them changed, by name; a half-life is that of its kind, such as `plan_days`.
+
+    Raises: UsageProblem for a rule that there is not, or a value that makes no sense.
+    """
+    days = {f"{kind}{_DAYS}": kind for kind in DEFAULT_RULES.half_life_days}
+    known = [*days, *(rule.name for rule in fields(WeightRules) if rule.name != "half_life_days")]
+    half_lives, others = dict(DEFAULT_RULES.half_life_days), dict[str, float]()
+    for name, value in table.items():
+        if name not in known:
+            raise UsageProblem(f"Memory has no rule {name!r}.", f"Known rules: {', '.join(known)}.")
+        most = _LARGEST_DAYS if name in days else 1.0
+        if not (value >= 0.0 and value <= most) or (name in days and value == 0.0):
+            raise UsageProblem(f"The rule {name} of memory is {value:g}.", f"Use a number up to {most:g}.")
+        if name in days:
+            half_lives[days[name]] = float(value)
+        else:
+            others[name] = float(value)
+    return WeightRules(half_lives, **others)
+
+
 _FIRST_R0: Final[Mapping[TrustTier, float]] = {"confirmed": 0.9, "typed": 0.7, "inferred": 0.5, "tainted": 0.2}
 ASKED_FOR_R0: Final = 0.9
 """Of what the user asked to be remembered."""

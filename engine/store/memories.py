@@ -7,7 +7,7 @@ method is one transaction or one read and raises StoreProblem or one of its chil
 
 import json
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
 from typing import Final
 
@@ -170,12 +170,22 @@ class MemoryStore:
             )
             return _known(connection, memory_id)
 
-    def use(self, memory_ids: Collection[int], now: datetime) -> None:
-        """They were recalled into a turn."""
+    def turns_with(self, memory_ids: Collection[int]) -> dict[int, int]:
+        """In how many turns each was read; those that never were are left out."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                f"SELECT memory_id, count(*) AS turns FROM recalled WHERE memory_id IN ({marks(memory_ids)})"
+                " GROUP BY memory_id",
+                list(memory_ids),
+            )
+            return {row["memory_id"]: row["turns"] for row in found}
+
+    def use(self, gains: Mapping[int, float], now: datetime) -> None:
+        """They were recalled into a turn, which made each worth so much more than it was when it was written."""
         with self._database.transaction() as connection:
-            connection.execute(
-                f"UPDATE memories SET used_at = ? WHERE memory_id IN ({marks(memory_ids)})",
-                [_written(now), *memory_ids],
+            connection.executemany(
+                "UPDATE memories SET used_at = ?, r0 = min(1.0, r0 + ?) WHERE memory_id = ?",
+                [(_written(now), gain, memory_id) for memory_id, gain in gains.items()],
             )
 
     @with_a_sound_index

@@ -634,7 +634,7 @@ def m014_what_turns_recalled(database: MigrationDatabase) -> None:
                 memory_id INTEGER NOT NULL REFERENCES memories (memory_id),
                 line TEXT NOT NULL,
                 PRIMARY KEY (turn_id, position)
-            ) WITHOUT ROWID
+            )
             """,
             "CREATE INDEX recalled_by_memory ON recalled (memory_id)",
         ],

@@ -44,10 +44,15 @@ TABLES: Final = (
     "notes",
     "events",
     "reminders_told",
+    "calls",
+    "permissions",
+    "conversation_modes",
+    "tools",
     "memories",
     "memory_codes",
     "memory_vectors",
     "memory_pauses",
+    "recalled",
 )
 _SIDE_FILES: Final = ("", "-wal", "-shm", "-journal", ".source", ".source-wal", ".source-shm")
 _HEADER_BYTES: Final = 100

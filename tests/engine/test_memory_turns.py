@@ -1,7 +1,9 @@
 """Turns that are reminded of what the user said before, and keep what they say now: real memories, a scripted model."""
 
+import math
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -84,6 +86,17 @@ def test_a_memory_that_was_changed_meanwhile_is_said_again(talk: Talk):
     kept.edit(kept.store.page()[0].memory_id, "I prefer black tea", NOW)
     closed = talk.say("Which tea do I prefer now?", "L0")
     assert [one.line for one in talk.turn(closed).recalled] == ["[preference, 2026-11-30] I prefer black tea"]
+
+
+def test_a_memory_gains_by_the_turns_in_which_it_is_read(talk: Talk):
+    talk.say("I prefer green tea.", "L0")
+    worth = [talk.memory.kept.store.page()[0].r0]
+    for _ in range(3):
+        begin_anew(talk)
+        talk.say("Which tea do I prefer?", "L0")
+        worth.append(talk.memory.kept.store.page()[0].r0)
+    gains = [after - before for before, after in pairwise(worth)]
+    assert gains == pytest.approx([0.1 * math.log(2), 0.1 * math.log(3 / 2), 0.1 * math.log(4 / 3)])
 
 
 def test_instructions_hold_for_every_message(talk: Talk):

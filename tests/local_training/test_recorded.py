@@ -132,7 +132,7 @@ def test_training_reads_what_was_served_for_fifty_turns_and_an_edited_skill_need
         note = call_text("add_note", title=f"Sum {number}", text="A number 数字")
         find = call_text("search_notes", words="number")
         table.say("Note it.", "L1", first.conversation_id, ("I will. " + note, find, "It is noted."))
-        table.say("Say it in one word.", "L1", first.conversation_id)
+        table.say("How do I prefer my sums?", "L1", first.conversation_id)
         table.say("Write it as Python.", "L2", first.conversation_id)
     assert len(table.turns) == 51
     reminded = [turn_id for turn_id in table.turns if table.store.turn(turn_id).recalled]

@@ -15,6 +15,7 @@ from engine.memory.weighting import (
     age_days,
     earned_r0,
     first_r0,
+    rules_from,
     validation_after,
     weight,
     worth,
@@ -95,3 +96,10 @@ def test_r0_is_earned_by_what_came_of_it_and_ends_at_1():
         0.5 < earned_r0(0.5, turns=3) < earned_r0(0.5, turns=3, accepted=1) < earned_r0(0.5, tool_successes=2, turns=3)
     )
     assert earned_r0(0.9, tool_successes=100) == 1.0
+
+
+def test_rules_are_changed_by_name():
+    rules = rules_from({"plan_days": 30, "strength": 0.5})
+    assert rules.half_life_days == {**DEFAULT_RULES.half_life_days, "plan": 30.0}
+    assert (rules.strength, rules.sunk) == (0.5, DEFAULT_RULES.sunk)
+    assert rules_from({}) == DEFAULT_RULES

@@ -12,7 +12,7 @@ import pytest
 from engine.errors import DatabaseDamaged, StoreProblem, UnknownName, UsageProblem
 from engine.store import Store
 from engine.store.mended_references import LOST_TEXT, LOST_TITLE
-from engine.store.salvage import salvage
+from engine.store.salvage import TABLES, salvage
 from engine.values import Answer, Attachment, Epoch, Route, Segment, Trace
 from tests.engine.store.conftest import add_turn, bytes_below
 
@@ -77,6 +77,15 @@ def copy_of_first(path: Path):
         first = min(store.conversations(1000), key=lambda each: each.conversation_id)
         copy = store.copy_of(first.conversation_id)
         return copy, store.traces(copy.turns[0].turn_id), store.conversations(1000)
+
+
+def test_no_table_is_left_out(sound):
+    with closing(sqlite3.connect(sound)) as connection:
+        found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'")
+        kept = {
+            name for (name,) in found if not name.startswith(("sqlite_", "_sqlite", "messages_fts", "memories_fts"))
+        }
+    assert kept - {"repairs"} == set(TABLES) - {"repairs"}
 
 
 def test_a_sound_database_is_salvaged_whole(sound, target):
