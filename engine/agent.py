@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from engine.acting import Acting
 from engine.answering import Answering
@@ -29,20 +29,18 @@ from engine.events import TurnEvent
 from engine.hands import Hands, NoHands, Offer, Remark
 from engine.harness.message import router_request, shown_name, user_message
 from engine.harness.prompt import with_hands
+from engine.minding import Minding, unread
 from engine.mixture import Mixture
 from engine.personal import NoPersonalAdapters, Note, PersonalAdapters
-from engine.remembering import Heard, NoMemory, Remembering
+from engine.remembering import NoMemory, Remembering
 from engine.router_model import route_scores
 from engine.routing import router, timeline
 from engine.running_turn import RunningTurn
 from engine.runtime.protocol import NEVER, Prefilled, Runtime, Stop
 from engine.store import Store
 from engine.summaries import Summaries, longest_summary_tokens
-from engine.values import Answer, Attachment, MemoryLine, Provenance, Route, TurnRecord, TurnState
-from engine.views import OpenView, ViewBuilder
-
-_RECALL_SHARE: Final = 0.125
-"""Of the context, what is remembered may take in front of one message."""
+from engine.values import Attachment, Provenance, Route, TurnRecord, TurnState
+from engine.views import ViewBuilder
 
 Steps = Generator[TurnEvent | Aside[Any], None, None]
 """Of a turn: what faces see, and work that it waits for while others may have the engine."""
@@ -86,7 +84,7 @@ class Agent:
         self._profile = mixture.profile
         self._personal = personal or NoPersonalAdapters()
         self._hands = hands or NoHands()
-        self._memory = memory or NoMemory()
+        self._minding = Minding(memory or NoMemory(), runtime, store)
         self._bare = mixture.harness
         """Without what hands add to it."""
         self._offer = Offer()
@@ -172,7 +170,8 @@ class Agent:
         )
 
     def idle(self, conversation_id: str, stop: Stop = NEVER) -> None:
-        """Write the summaries that another expert's next turn would wait for. Ends early when `stop` is set."""
+        """Write the summaries that another expert's next turn would wait for; then ask the model what there is to
+        remember of what was said, where it is good enough for that. Ends early when `stop` is set."""
         leaf = self._store.conversation(conversation_id).leaf_turn_id
         if leaf is None or not self._one_turn.acquire(blocking=False):
             return
@@ -184,6 +183,7 @@ class Agent:
                 if timeline.is_readable(turn) and turn.summary is None and self._views.has_others(turn):
                     for _ in self._summaries.write(turn, stop):
                         pass
+            self._minding.reflect(self._mixture, stop)
         finally:
             self._one_turn.release()
 
@@ -252,7 +252,7 @@ class Agent:
             self._store.close_turn(answer)
         self._count(turn, state)
         if not message.is_repeated:
-            yield from self._remember(turn, answer)
+            yield from self._minding.remember(turn, answer, self._mixture, self._offer.memory)
         if self._offer.hooks.are_at("after_turn"):
             facts = {
                 "conversation": turn.record.conversation_id,
@@ -312,7 +312,7 @@ class Agent:
         message = user_message(record.user_text, record.attachments)
         # Other turns may run while this one waits, and change what answers from then on.
         views, summaries, answering = self._views, self._summaries, self._answering
-        known = self._recalled(record, path, message)
+        known = self._minding.recall(record, path, message, views, self._offer.memory)
         view = views.open(record.conversation_id, path, expert, message, [one.line for one in known])
         if view.newly_folded:
             yield turn.notice("folded", turns=view.newly_folded)
@@ -326,7 +326,7 @@ class Agent:
                 turn.reason = "stopped"
                 return
             path = tuple(self._store.turn(t.turn_id) if t.turn_id == other.turn_id else t for t in path)
-        turn.recalled = _unread(known, view, path)
+        turn.recalled = unread(known, view, path)
         if turn.recalled:
             yield turn.notice("recalled", memories=[[one.memory_id, one.line] for one in turn.recalled])
         lines = [one.line for one in turn.recalled]
@@ -353,44 +353,6 @@ class Agent:
             current=timeline.current_expert(path),
             **facts,
         )
-
-    # Memory
-
-    def _recalled(self, record: TurnRecord, path: Sequence[TurnRecord], message: str) -> Sequence[MemoryLine]:
-        """What may stand in front of the message. A memory that cannot be read is no reason not to answer."""
-        limits = self._offer.memory
-        room = min(limits.tokens, int(self._profile.context_tokens * _RECALL_SHARE), self._views.room_beside(message))
-        if not limits.is_on or limits.items < 1 or room < 1:
-            return ()
-        with suppress(StoreProblem):
-            return self._memory.recall(record, path, items=limits.items, tokens=room)
-        return ()
-
-    def _remember(self, turn: RunningTurn, answer: Answer) -> Steps:
-        """Keep what the user said of themselves, and tell it. What cannot be kept does not undo the answer."""
-        record = turn.record
-        if not self._offer.memory.is_on:
-            return
-        earlier = self._store.path(record.parent_turn_id) if record.parent_turn_id else ()
-        system = self._mixture.harness.systems[turn.route.expert] if turn.route else ""
-        heard = Heard(record, [one.user_text for one in earlier], system, turn.recalled, answer.text)
-        try:
-            if turn.recalled:
-                calls = self._store.turn(record.turn_id).calls
-                self._memory.used(turn.recalled, sum(call.state == "done" for call in calls))
-            kept = self._memory.learn(heard)
-        except StoreProblem as problem:
-            yield turn.notice("memory_failed", problem=problem.problem)
-            return
-        if kept.written or kept.confirmed or kept.doubted:
-            yield turn.notice(
-                "remembered",
-                written=[list(one) for one in kept.written],
-                confirmed=[list(one) for one in kept.confirmed],
-                doubted=[list(one) for one in kept.doubted],
-            )
-        if kept.unkept_claim:
-            yield turn.notice("not_remembered", claim=kept.unkept_claim)
 
     # Adapters
 
@@ -465,13 +427,6 @@ def _check_unicode(text: str, what: str) -> None:
         raise BadText(
             f"{what} is not valid UTF-8 (at character {error.start + 1}).", "Save or send the text as UTF-8."
         ) from error
-
-
-def _unread(known: Sequence[MemoryLine], view: OpenView, path: Sequence[TurnRecord]) -> tuple[MemoryLine, ...]:
-    """Those that no turn has in front of it which the view still reads."""
-    read_turns = {segment.turn_id for segment in view.plan.past}
-    read = {one for turn in path if turn.turn_id in read_turns for one in turn.recalled}
-    return tuple(one for one in known if one not in read)
 
 
 def _notice(turn: RunningTurn, note: Note) -> TurnEvent:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from engine.memory.writing.proposing import Proposer
 from engine.values import MemoryLine, TurnRecord
 
 RECALL_ITEMS: Final = 8
@@ -77,6 +78,10 @@ class Remembering(Protocol):
         """Keep what the user said of themselves. Raises: StoreProblem."""
         ...
 
+    def reflect(self, heard: Heard, proposer: Proposer) -> None:
+        """Once more, with what a model makes of it. Raises: StoreProblem and what the proposer raises."""
+        ...
+
 
 class NoMemory:
     """Of an agent that forgets."""
@@ -89,3 +94,6 @@ class NoMemory:
 
     def learn(self, heard: Heard) -> Kept:
         return Kept()
+
+    def reflect(self, heard: Heard, proposer: Proposer) -> None:
+        """There is nothing to think about."""

@@ -33,6 +33,8 @@ _SAMPLING: Final[Mapping[Family, Mapping[str, float]]] = {
     "mistral": {"temperature": 0.15, "top_k": 0, "top_p": 1.0},
 }
 _MOST_ANSWER_TOKENS: Final = 4096
+_PARAMETERS_TO_PROPOSE: Final = 3_000_000_000
+"""A smaller base invents more than it finds when it is asked what there is to remember."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,7 @@ def profile_toml(base: BaseFile, paths: Paths, context_tokens: int, *, is_publis
         f"context_tokens = {context_tokens}",
         f"max_answer_tokens = {max(1, min(_MOST_ANSWER_TOKENS, context_tokens // 4))}",
         "summary_tokens = 96",
+        f"writes_memories = {str(base.parameters >= _PARAMETERS_TO_PROPOSE).lower()}",
         "",
         "[base]",
         # A file of the home is named alone, so that the home can be moved.

@@ -247,6 +247,8 @@ class KeptMemories:
         outcome = reconcile(proposal, known, cosines)
         for replaced in outcome.supersedes:
             self.judge(replaced, "contradicted", now)
+        if outcome.merged_into is not None and self.store.get(outcome.merged_into).turn_id == turn_id:
+            return kept  # it was written from this message a moment ago, which makes it no surer
         if outcome.merged_into is not None:
             memory = self.judge(outcome.merged_into, "said_again", now)
             for replaced in outcome.supersedes:

@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from engine.memory.keeping import Kept as Changes
 from engine.memory.keeping import KeptMemories, Spoken
 from engine.memory.lines import estimated_tokens, line
 from engine.memory.values import Memory
 from engine.memory.weighting import weight
 from engine.memory.writing.claiming import unkept_claim
+from engine.memory.writing.proposing import Proposer
 from engine.remembering import Heard, Kept
 from engine.values import MemoryLine, TurnRecord
 
@@ -63,6 +65,17 @@ class TurnMemory:
             self.kept.used([one.memory_id for one in recalled], self._now().astimezone(UTC), tool_successes)
 
     def learn(self, heard: Heard) -> Kept:
+        kept = self._learn(heard, None)
+        changed = len(kept.written) + len(kept.merged)
+        return Kept(
+            _told(kept.written), _told(kept.merged), _told(kept.doubted), unkept_claim(heard.answer, changed) or ""
+        )
+
+    def reflect(self, heard: Heard, proposer: Proposer) -> None:
+        self._learn(heard, proposer)
+
+    def _learn(self, heard: Heard, proposer: Proposer | None) -> Changes:
+        """By rules where there is no `proposer`."""
         now, turn = self._now(), heard.turn
         spoken = Spoken(
             turn.turn_id,
@@ -73,11 +86,7 @@ class TurnMemory:
             (heard.system,),
             tuple(one.line for one in heard.recalled),
         )
-        kept = self.kept.learn(spoken, now.astimezone(UTC), now.date())
-        changed = len(kept.written) + len(kept.merged)
-        return Kept(
-            _told(kept.written), _told(kept.merged), _told(kept.doubted), unkept_claim(heard.answer, changed) or ""
-        )
+        return self.kept.learn(spoken, now.astimezone(UTC), now.date(), proposer)
 
     def _bearing(self, question: str, now: datetime, items: int, tokens: int) -> Sequence[Memory]:
         """What bears on this question, the best first."""

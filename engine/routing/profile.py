@@ -99,6 +99,9 @@ class Profile:
     summary_tokens: int
     route: RouteSettings
     thinking: bool
+    writes_memories: bool = False
+    """Whether the base is asked, between turns, what there is to remember of a message. A small one invents more than
+    it finds, and rules have to do."""
 
     @property
     def expert_ids(self) -> tuple[str, ...]:
@@ -166,6 +169,7 @@ def load_profile(folder: Path) -> Profile:
         summary_tokens=table.summary_tokens,
         route=_route_settings(table.route, tuple(section.expert for section in sections), settings_file),
         thinking=table.thinking,
+        writes_memories=table.writes_memories,
     )
 
 

@@ -73,6 +73,7 @@ class ProfileTable(_Table):
     context_tokens: int = Field(default=32768, ge=256)
     max_answer_tokens: int = Field(default=8192, ge=1)
     summary_tokens: int = Field(default=96, ge=8)
+    writes_memories: bool = True
     base: BaseTable = BaseTable()
     route: RouteTable = RouteTable()
     sampling: SamplingTable = SamplingTable()

@@ -1,6 +1,8 @@
 """Turns that are reminded of what the user said before, and keep what they say now: real memories, a scripted model."""
 
+import json
 import math
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -19,7 +21,7 @@ from engine.views import shared_views
 from local_training.recorded import recorded_steps
 from tests.support.embedding import HashedWords
 from tests.support.hands import TestHands
-from tests.support.talking import Talk, open_talk
+from tests.support.talking import Talk, make_profile, open_talk
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 TEA = "[preference, 2026-11-30] I prefer green tea"
@@ -168,6 +170,45 @@ def test_a_copy_of_a_conversation_does_not_tell_what_is_known_from_others(talk: 
     closed = talk.say("Which tea do I prefer?", "L0")
     (turn,) = talk.store.copy_of(closed.conversation_id).turns
     assert talk.turn(closed).recalled and turn.recalled == ()
+
+
+def test_between_turns_the_model_finds_what_no_rule_knows(tmp_path: Path):
+    with open_talk(tmp_path, profile=make_profile(writes_memories=True)) as talk:
+        memory = TurnMemory(KeptMemories(talk.store, HashedWords()), now=lambda: NOW)
+        talk.restart(memory=memory)
+        talk.say("Nothing beats a walk by the sea for me. I prefer green tea.", "L0")
+        (known,) = memory.kept.store.page()
+        sea = {"kind": "preference", "text": "Nothing beats a walk by the sea for me"}
+        lines = [
+            sea | {"evidence": sea["text"]},
+            {"kind": "preference", "text": "I prefer green tea", "evidence": "I prefer green tea"},
+            {"kind": "fact", "text": "I have a dog called Rex", "evidence": "I have a dog called Rex"},
+        ]
+        talk.runtime.will_say("Here it is:\n" + "\n".join(map(json.dumps, lines)))
+        talk.idle()
+        found = {one.text: one for one in memory.kept.store.page()}
+        assert set(found) == {sea["text"], "I prefer green tea"}, "what was not said is not kept"
+        assert found[sea["text"]].trust == "inferred"
+        assert found["I prefer green tea"] == known, "its own message makes it no surer"
+        asked = len(talk.runtime.requests)
+        talk.idle()
+        assert len(talk.runtime.requests) == asked, "a message is thought about once"
+
+
+def test_a_stopped_thought_is_taken_up_again(tmp_path: Path):
+    with open_talk(tmp_path, profile=make_profile(writes_memories=True)) as talk:
+        memory = TurnMemory(KeptMemories(talk.store, HashedWords()), now=lambda: NOW)
+        talk.restart(memory=memory)
+        talk.say("Nothing beats a walk by the sea for me.", "L0")
+        said = "Nothing beats a walk by the sea for me"
+        stop = threading.Event()
+        talk.runtime.on_request = stop.set
+        talk.idle(stop)
+        assert memory.kept.store.page() == ()
+        talk.runtime.on_request = lambda: None
+        talk.runtime.will_say(json.dumps({"kind": "preference", "text": said, "evidence": said}))
+        talk.idle()
+        assert [one.text for one in memory.kept.store.page()] == [said]
 
 
 class Forgetful(NoMemory):
