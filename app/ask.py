@@ -30,6 +30,7 @@ def ask_once(
     expert: str | None,
     conversation_id: str | None,
     alone: bool,
+    off_record: bool,
     as_json: bool,
 ) -> int:
     """Exit code: 0 answered, 1 failed, 130 stopped. `alone`: without a host, in this process."""
@@ -50,7 +51,9 @@ def ask_once(
         language = screen_language(opened.settings, os.environ)
         for notice in opened.client.about().notices:
             print_note(notice)
-        with closing(opened.client.ask(text, conversation_id=conversation_id, expert=expert)) as turn:
+        with closing(
+            opened.client.ask(text, conversation_id=conversation_id, expert=expert, off_record=off_record)
+        ) as turn:
             events = _stopping(turn, stop, opened.client)
             calls: list[dict[str, Any]] = []
             events = _noting(events, calls)

@@ -20,6 +20,7 @@ def run_chat(
     expert: str | None,
     conversation_id: str | None,
     newest: bool,
+    off_record: bool,
     language: str | None,
     environment: Mapping[str, str],
 ) -> int:
@@ -60,5 +61,6 @@ def run_chat(
             keymap=opened.settings.keys,
             notices=[note] if note else [],
             teacher=SpawningTeacher(paths, environment, profile_in_use(opened.client, paths, profile)),
+            off_record=off_record,
         ).run()
     return 0

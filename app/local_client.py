@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 
 from app.library import StoreLibrary
+from app.off_record import OffTheRecord
 from engine.agent import Agent, Steps
 from engine.asides import at_once
 from engine.errors import UsageProblem
@@ -28,11 +29,16 @@ class LocalClient(StoreLibrary):
         about: About,
         shelf: AdapterShelf,
         tools: ToolShelf,
+        *,
+        hidden: OffTheRecord | None = None,
+        hidden_agent: Agent | None = None,
     ) -> None:
+        """`hidden_agent` answers in the conversations that are off the record."""
         self._agent = agent
+        self._hidden_agent = hidden_agent
         self.shelf = shelf
         self.tools = tools
-        super().__init__(store)
+        super().__init__(store, hidden)
         self._runtime = runtime
         self._profile = profile
         self._about = about
@@ -52,9 +58,11 @@ class LocalClient(StoreLibrary):
         expert: str | None = None,
         provenance: Provenance = "typed",
         attachments: Sequence[Attachment] = (),
+        off_record: bool = False,
     ) -> Generator[TurnEvent, None, None]:
+        agent = self._agent_of(conversation_id=conversation_id, off_record=off_record)
         yield from self._run(
-            lambda stop: self._agent.turn(
+            lambda stop: agent.turn(
                 text,
                 conversation_id=conversation_id,
                 parent_turn_id=parent_turn_id,
@@ -67,15 +75,15 @@ class LocalClient(StoreLibrary):
         )
 
     def regenerate(self, turn_id: str, *, expert: str | None = None) -> Generator[TurnEvent, None, None]:
-        yield from self._run(lambda stop: self._agent.regenerate(turn_id, expert=expert, attended=False, stop=stop))
+        agent = self._agent_of(turn_id=turn_id)
+        yield from self._run(lambda stop: agent.regenerate(turn_id, expert=expert, attended=False, stop=stop))
 
     def edit(
         self, turn_id: str, text: str, *, expert: str | None = None, provenance: Provenance = "typed"
     ) -> Generator[TurnEvent, None, None]:
+        agent = self._agent_of(turn_id=turn_id)
         yield from self._run(
-            lambda stop: self._agent.edit(
-                turn_id, text, expert=expert, provenance=provenance, attended=False, stop=stop
-            )
+            lambda stop: agent.edit(turn_id, text, expert=expert, provenance=provenance, attended=False, stop=stop)
         )
 
     def stop(self, turn_id: str | None = None) -> None:
@@ -92,7 +100,7 @@ class LocalClient(StoreLibrary):
             if self._turns or self._conversation_id is None:
                 return
             stop = self._stop_idle = threading.Event()
-        self._agent.idle(self._conversation_id, stop)
+        self._agent_of(conversation_id=self._conversation_id).idle(self._conversation_id, stop)
 
     def about(self) -> About:
         return self._about
@@ -116,6 +124,16 @@ class LocalClient(StoreLibrary):
         self._stop_idle.set()
         self._stop.set()
         self._runtime.close()
+
+    def _agent_of(
+        self, *, conversation_id: str | None = None, turn_id: str | None = None, off_record: bool = False
+    ) -> Agent:
+        hidden = self._off_record
+        if self._hidden_agent is None or hidden is None:
+            return self._agent
+        is_new = off_record and conversation_id is None
+        is_hidden = is_new or hidden.holds(conversation_id=conversation_id, turn_id=turn_id)
+        return self._hidden_agent if is_hidden else self._agent
 
     def _run(self, start: Callable[[threading.Event], Steps]) -> Generator[TurnEvent, None, None]:
         """The events of a turn that `start` begins, given its stop flag."""

@@ -86,6 +86,7 @@ class RemoteClient(RemoteLibrary):
         expert: str | None = None,
         provenance: Provenance = "typed",
         attachments: Sequence[Attachment] = (),
+        off_record: bool = False,
     ) -> Generator[TurnEvent, None, None]:
         yield from self._turn(
             kind="ask",
@@ -95,6 +96,7 @@ class RemoteClient(RemoteLibrary):
             expert=expert,
             provenance=provenance,
             attachments=wire.to_plain(attachments),
+            off_record=off_record,
         )
 
     def regenerate(self, turn_id: str, *, expert: str | None = None) -> Generator[TurnEvent, None, None]:

@@ -15,6 +15,7 @@ from app.harness.hands import HomeHands
 from app.harness.home_tools import HomeTools
 from app.harness.tool_shelf import StoredTools
 from app.local_client import LocalClient
+from app.off_record import OffTheRecord
 from app.opening import open_store
 from app.paths import Paths, make_home
 from app.profiles import load_chosen_profile
@@ -30,6 +31,7 @@ from engine.memory.runtime_embedder import RuntimeEmbedder
 from engine.memory.turning import TurnMemory
 from engine.memory.weighting import rules_from
 from engine.mixture import Mixture, harness_of
+from engine.personal import Uncounted
 from engine.routing.profile import Profile
 from engine.runtime import ladder
 from engine.runtime.child import ChildRuntime
@@ -56,6 +58,8 @@ class Opened:
 @dataclass(frozen=True, slots=True)
 class Built:
     agent: Agent
+    off_record: Agent | None
+    """The same for conversations that are kept nowhere; None where there are none."""
     mixture: Mixture
     about: About
 
@@ -105,10 +109,29 @@ def open_client(
         stack.callback(runtime.close)
         tools = stack.enter_context(closing(HomeTools(paths, store.database)))
         plan = load_plan(profile, base, settings)
-        memories = open_memories(store, runtime, settings)
-        built = build_agent(runtime, store, profile, plan, adapters=paths.adapters, tools=tools, memories=memories)
+        hidden = stack.enter_context(OffTheRecord())
+        built = build_agent(
+            runtime,
+            store,
+            profile,
+            plan,
+            adapters=paths.adapters,
+            tools=tools,
+            memories=open_memories(store, runtime, settings),
+            off_record=hidden.store,
+        )
         shelf = StoreShelf(Catalogue(store.database), paths.adapters)
-        client = LocalClient(built.agent, store, runtime, profile, built.about, shelf, StoredTools(tools))
+        client = LocalClient(
+            built.agent,
+            store,
+            runtime,
+            profile,
+            built.about,
+            shelf,
+            StoredTools(tools),
+            hidden=hidden,
+            hidden_agent=built.off_record,
+        )
         stack.callback(client.stop)
         yield Opened(client, settings)
 
@@ -152,11 +175,13 @@ def build_agent(
     adapters: Path | None = None,
     tools: HomeTools | None = None,
     memories: KeptMemories | None = None,
+    off_record: Store | None = None,
 ) -> Built:
     """Load the base, with less room where memory is short, and put the agent together.
 
     `adapters` is the folder of the files that the store's catalogue names; None leaves personal adapters out. Without
-    `tools` the agent only talks; without `memories` it knows nothing of its user.
+    `tools` the agent only talks; without `memories` it knows nothing of its user. `off_record` holds the
+    conversations that are kept nowhere; None where there are none.
 
     Raises: ModelProblem, RuntimeFailed; UsageProblem for a harness.toml that is wrong.
     """
@@ -177,7 +202,10 @@ def build_agent(
     personal = None if adapters is None else _personal(store, adapters, mixture)
     hands = None if tools is None else HomeHands(tools, profile, runtime, style_of(chat_format.family))
     memory = None if memories is None else TurnMemory(memories)
-    return Built(Agent(runtime, store, mixture, personal=personal, hands=hands, memory=memory), mixture, about)
+    agent = Agent(runtime, store, mixture, personal=personal, hands=hands, memory=memory)
+    uncounted = None if personal is None else Uncounted(personal)
+    hidden = None if off_record is None else Agent(runtime, off_record, mixture, personal=uncounted, hands=hands)
+    return Built(agent, hidden, mixture, about)
 
 
 def _personal(store: Store, folder: Path, mixture: Mixture) -> CatalogueAdapters:

@@ -1,5 +1,5 @@
-"""What a turn has to do with memory: it is reminded before it answers and keeps what was said after it; between turns the
-model thinks about that once more.
+"""What a turn has to do with memory: it is reminded before it answers and keeps what was said after it; between turns
+the model thinks about that once more.
 
 Nothing in here may cost an answer: a memory that fails is told, and the turn goes on.
 """

@@ -60,3 +60,20 @@ class NoPersonalAdapters:
 
     def answered(self, adapter: AdapterRef, turn_id: str) -> None:
         """There is none that could have answered."""
+
+
+class Uncounted:
+    """Personal adapters as they answer now, without a count: what is off the record speaks neither for nor against
+    them."""
+
+    def __init__(self, adapters: PersonalAdapters) -> None:
+        self._adapters = adapters
+
+    def current(self) -> Personal:
+        return self._adapters.current()
+
+    def leave_out(self, adapter: AdapterRef, problem: str) -> None:
+        self._adapters.leave_out(adapter, problem)
+
+    def answered(self, adapter: AdapterRef, turn_id: str) -> None:
+        """It is nobody's affair."""

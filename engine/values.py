@@ -116,7 +116,7 @@ class MemoryLine:
 
     memory_id: int
     line: str
-    """Such as "[preference, 2026-11-02] I prefer tea"."""
+    """Such as "I prefer tea"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +179,8 @@ class Conversation:
     leaf_turn_id: str | None
     """The end of the branch that is shown and continued."""
     turn_count: int = 0
+    is_off_record: bool = False
+    """It is kept nowhere and ends with the host; nothing is remembered or learned of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,10 +134,12 @@ class Client(Library, Protocol):
         expert: str | None = None,
         provenance: Provenance = "typed",
         attachments: Sequence[Attachment] = (),
+        off_record: bool = False,
     ) -> Generator[TurnEvent, None, None]:
         """Say something. Without a conversation a new one begins; `parent_turn_id` branches from an earlier turn.
 
-        `provenance` is that of `text`; attachments are never taken for something the user typed.
+        `provenance` is that of `text`; attachments are never taken for something the user typed. `off_record`: the
+        conversation that begins is kept nowhere and ends with the agent's process.
         """
         ...
 

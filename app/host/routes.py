@@ -21,6 +21,7 @@ from app.host.address import HostAddress
 from app.host.queue import QueueClosed, QueueFull
 from app.host.service import Service
 from app.host.turns import Turns
+from app.off_record import OffTheRecord
 from engine.agent import Agent, Steps
 from engine.errors import AgentError, HomeBusy, UnknownName, UsageProblem
 from engine.runtime import wire
@@ -67,6 +68,14 @@ class TurnBody(BaseModel):
     attachments: list[AttachmentBody] = Field(default_factory=list)
     attended: bool = False
     """A person is there to permit what tools would do."""
+    off_record: bool = False
+    """A conversation that begins with it is kept nowhere."""
+
+    def is_off_record(self, hidden: OffTheRecord) -> bool:
+        """Whether it begins a conversation that is off the record, or goes on with one."""
+        if self.kind == "ask" and self.conversation_id is None:
+            return self.off_record
+        return hidden.holds(conversation_id=self.conversation_id, turn_id=self.turn_id or None)
 
     def start(self, agent: Agent, stop: Stop) -> Steps:
         given: dict[str, Any] = {"expert": self.expert, "attended": self.attended, "stop": stop}
@@ -114,7 +123,8 @@ def native_router(service: Service, address: HostAddress, jobs: JobShelf, stop_h
 
     @router.post("/turns")
     async def begin(body: TurnBody) -> StreamingResponse:
-        turns.begin(body.key, "faces", service.turn(body.start))
+        is_off_record = body.is_off_record(service.off_record)
+        turns.begin(body.key, "faces", service.turn(body.start, is_off_record=is_off_record))
         return _stream(_turn_events(turns, body.key, -1))
 
     @router.get("/turns/{key}/events")

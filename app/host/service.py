@@ -17,6 +17,7 @@ from app.harness.tool_shelf import StoredTools
 from app.host.feed import Feed
 from app.host.queue import Job, WorkQueue
 from app.library import StoreLibrary
+from app.off_record import OffTheRecord
 from app.paths import Paths
 from app.profiles import list_profiles, load_chosen_profile
 from app.settings import Settings
@@ -51,7 +52,8 @@ class Service(StoreLibrary):
     """The management calls of `ui.client.Client`, and what turns and other work need."""
 
     def __init__(self, paths: Paths, store: Store, settings: Settings, profile_name: str | None = None) -> None:
-        super().__init__(store)
+        self.off_record = OffTheRecord()
+        super().__init__(store, self.off_record)
         self.paths = paths
         self.store = store
         self.shelf = StoreShelf(Catalogue(store.database), paths.adapters)
@@ -80,13 +82,15 @@ class Service(StoreLibrary):
             self._loaded = self._load(self._wanted)
         return self._loaded
 
-    def turn(self, start: Callable[[Agent, Stop], Steps]) -> Callable[[Stop], Steps]:
-        """Work for the queue: one turn of the agent in use."""
+    def turn(self, start: Callable[[Agent, Stop], Steps], *, is_off_record: bool = False) -> Callable[[Stop], Steps]:
+        """Work for the queue: one turn of the agent in use, or of the one for conversations that are off the record."""
 
         def work(stop: Stop) -> Steps:
-            with closing(start(self.loaded().built.agent, stop)) as steps:
+            built = self.loaded().built
+            agent = built.off_record if is_off_record and built.off_record is not None else built.agent
+            with closing(start(agent, stop)) as steps:
                 for step in steps:
-                    if isinstance(step, TurnClosed):
+                    if isinstance(step, TurnClosed) and not is_off_record:
                         self._last_turn = step.conversation_id, time.monotonic()
                     yield step
 
@@ -169,6 +173,7 @@ class Service(StoreLibrary):
         self._home_tools.close()
         self.runtime.close()  # a base that is still being loaded takes no notice of a stop
         self.queue.wait()
+        self.off_record.close()
 
     def _managed(self, change: Callable[[], T]) -> T:
         """Run between turns, and wait for it. Raises: the error it ends with."""
@@ -191,5 +196,6 @@ class Service(StoreLibrary):
             adapters=self.paths.adapters,
             tools=self._home_tools,
             memories=self.kept_memories,
+            off_record=self.off_record.store,
         )
         return Loaded(name, built)

@@ -10,7 +10,7 @@ from typing import Final
 from engine.memory.keeping import Kept as Changes
 from engine.memory.keeping import KeptMemories, Spoken
 from engine.memory.lines import estimated_tokens, line
-from engine.memory.values import Memory
+from engine.memory.values import Memory, MemoryKind
 from engine.memory.weighting import weight
 from engine.memory.writing.claiming import unkept_claim
 from engine.memory.writing.proposing import Proposer
@@ -25,6 +25,7 @@ SHARE_OF_BEST: Final = 0.5
 """A memory that scores less than this share of the best one's score is noise beside it."""
 STANDING_SHARE: Final = 0.5
 """Of the room for memories, what instructions may take that hold for every message."""
+_HOLDING: Final[tuple[MemoryKind, ...]] = ("instruction",)
 _STANDING: Final = 50
 """The newest instructions that are looked at."""
 _SHORT_WORDS: Final = 4
@@ -98,7 +99,7 @@ class TurnMemory:
     def _standing(self, now: datetime) -> Sequence[Memory]:
         """Instructions, those that are worth the most first."""
         rules = self.kept.rules
-        found = self.kept.store.page(_STANDING, kinds=("instruction",))
+        found = self.kept.store.page(_STANDING, kinds=_HOLDING)
         weights = {memory.memory_id: weight(memory, now, rules) for memory in found}
         worthy = [memory for memory in found if weights[memory.memory_id] >= rules.sunk]
         return sorted(worthy, key=lambda memory: weights[memory.memory_id], reverse=True)

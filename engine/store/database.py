@@ -17,6 +17,7 @@ from engine.errors import DatabaseDamaged, DatabaseTooNew, StoreProblem, UsagePr
 from engine.store.attribution import attributed, damaged
 
 BUSY_TIMEOUT_MS = 5000
+_IN_MEMORY = ":memory:"
 ALONE = "ro&immutable=1"
 """How to open a file that has no side files, so that none are made."""
 
@@ -24,8 +25,12 @@ ALONE = "ro&immutable=1"
 class Database:
     """Transactions on the writer from any thread, one at a time; reads beside them without waiting."""
 
-    def __init__(self, path: Path, writer: sqlite3.Connection, suspicion: str = "") -> None:
+    def __init__(
+        self, path: Path, writer: sqlite3.Connection, suspicion: str = "", *, is_in_memory: bool = False
+    ) -> None:
         self.path = path
+        self._is_in_memory = is_in_memory
+        """There is no other connection that could see it, so reads take their turn with writes."""
         self.suspicion = suspicion
         """What was wrong at the start beside what was said, such as the search index."""
         self.is_given_up = False
@@ -56,6 +61,15 @@ class Database:
                 raise
         return cls(path, writer, suspicion)
 
+    @classmethod
+    def in_memory(cls) -> "Database":
+        """A database that is in no file, and gone when it is closed."""
+        writer = sqlite3.connect(_IN_MEMORY, isolation_level=None, check_same_thread=False)
+        _prepare(writer)
+        writer.execute("PRAGMA foreign_keys = ON")
+        migrations.apply(writer)
+        return cls(Path(_IN_MEMORY), writer, is_in_memory=True)
+
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """The writer, in a transaction that commits at the end or leaves nothing behind.
@@ -78,6 +92,10 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """This thread's read-only connection; it sees all that is committed."""
+        if self._is_in_memory:
+            with self._writing, self._watched():
+                yield self._writer
+            return
         with self._watched():
             yield self._reader()
 
@@ -85,6 +103,9 @@ class Database:
     def snapshot(self) -> Iterator[sqlite3.Connection]:
         """As `reading`, for several statements that must see the same moment."""
         with self.reading() as connection:
+            if connection.in_transaction:  # of this thread, in a database that is in memory
+                yield connection
+                return
             connection.execute("BEGIN")
             try:
                 yield connection
@@ -222,11 +243,15 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,
     )
+    _prepare(connection)
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA temp_store = MEMORY")  # messages do not belong into the system's temporary files
     # Every page is checked cell by cell when it is first read, so also before it is written over.
     connection.execute("PRAGMA cell_size_check = ON")
     connection.row_factory = sqlite3.Row
-    return connection
 
 
 def _prepare_writer(writer: sqlite3.Connection, path: Path) -> None:

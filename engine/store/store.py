@@ -70,6 +70,11 @@ class Store:
             database.close()
             raise
 
+    @classmethod
+    def in_memory(cls) -> Self:
+        """One that is in no file: what is said there is gone when it is closed."""
+        return cls(Database.in_memory())
+
     def close(self) -> None:
         self._database.close()
 

@@ -82,7 +82,7 @@ class Call:
     provenance: Provenance | None = None
     attachments: tuple[Attachment, ...] = ()
     value: object = None
-    """The rating, or the offset of a list."""
+    """The rating, the offset of a list, or that a message was off the record."""
 
 
 @dataclass
@@ -147,9 +147,19 @@ class ScriptedClient:
         expert: str | None = None,
         provenance: Provenance = "typed",
         attachments: Sequence[Attachment] = (),
+        off_record: bool = False,
     ) -> Generator[TurnEvent, None, None]:
         self.calls.append(
-            Call("ask", text, conversation_id, parent_turn_id, expert, provenance, attachments=tuple(attachments))
+            Call(
+                "ask",
+                text,
+                conversation_id,
+                parent_turn_id,
+                expert,
+                provenance,
+                attachments=tuple(attachments),
+                value=off_record or None,
+            )
         )
         conversation_id = conversation_id or f"c{len(self.stored) + 1}"
         before = self.stored.setdefault(conversation_id, [])

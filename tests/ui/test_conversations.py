@@ -10,7 +10,7 @@ from textual.widgets import Input, OptionList
 from engine.errors import StoreProblem, UsageProblem
 from engine.values import ConversationCopy, SearchHit
 from tests.ui.driving import chat_of, run, send, shown, type_text, wait_for, wait_for_text
-from tests.ui.scripted import ScriptedClient, conversation, turn
+from tests.ui.scripted import Call, ScriptedClient, conversation, turn
 from ui.export import from_json
 from ui.terminal.app import ChatApp
 from ui.terminal.exporting import ExportWish, parse_wish, write_export
@@ -25,6 +25,10 @@ def library() -> ScriptedClient:
         stored={"tea": list(TURNS), "cats": [turn("b", "cats", "what do cats eat?", answer_text="Meat.")]},
         hits={"Meat": [SearchHit("cats", "b", "assistant", "what do cats eat?", "Meat.", "2026-03-04T05:06:07Z")]},
     )
+
+
+def asked(client: ScriptedClient) -> list[Call]:
+    return [call for call in client.calls if call.name == "ask"]
 
 
 # Titles.
@@ -224,3 +228,30 @@ def test_a_file_that_cannot_be_written_is_refused_with_the_reason(tmp_path: Path
 def test_an_exported_file_is_the_users_alone(tmp_path: Path) -> None:
     path = write_export(COPY, ExportWish("json"), tmp_path, "zh")
     assert os.stat(path).st_mode & 0o077 == 0
+
+
+# Off the record.
+
+
+async def test_a_conversation_off_the_record_says_so_until_another_begins() -> None:
+    client = library()
+    async with run(ChatApp(client)) as pilot:
+        await send(pilot, "/off-record")
+        await wait_for_text(pilot, "this conversation is in no history")
+        await wait_for_text(pilot, "off the record")
+        await send(pilot, "A secret.")
+        await wait_for(pilot, lambda: len(asked(client)) == 1)
+        await wait_for(pilot, lambda: chat_of(pilot).chat.running is None)
+        await send(pilot, "/new")
+        await wait_for(pilot, lambda: not chat_of(pilot).chat.off_record)
+        await send(pilot, "Hello.")
+        await wait_for(pilot, lambda: len(asked(client)) == 2)
+        assert [call.value for call in asked(client)] == [True, None]
+
+
+async def test_a_chat_can_begin_off_the_record_in_chinese() -> None:
+    client = library()
+    async with run(ChatApp(client, language="zh", off_record=True)) as pilot:
+        await wait_for_text(pilot, "不留记录")
+        await send(pilot, "你好")
+        await wait_for(pilot, lambda: [call.value for call in asked(client)] == [True])

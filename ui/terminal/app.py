@@ -65,6 +65,7 @@ class ChatApp(App[None]):
         folder: Path | None = None,
         notices: Iterable[str] = (),
         teacher: Teacher | None = None,
+        off_record: bool = False,
     ) -> None:
         super().__init__()
         self._language = language
@@ -79,6 +80,7 @@ class ChatApp(App[None]):
             expert,
             (*notices, *problems),
             teacher,
+            off_record,
         )
         self.chat = ChatScreen(client, options)
         self.register_theme(LIGHT)

@@ -96,6 +96,8 @@ class ChatOptions:
     """What the user should know before anything is said, as sentences."""
     teacher: Teacher | None = None
     """None where nothing can be taught."""
+    off_record: bool = False
+    """The first conversation is kept nowhere."""
 
 
 class ChatBase(Screen[None]):
@@ -109,6 +111,8 @@ class ChatBase(Screen[None]):
         self._folder = options.folder
         self._notices = options.notices
         self.conversation_id = options.conversation_id
+        self.off_record = options.off_record
+        """Whether this conversation is kept nowhere."""
         self.pinned = options.expert
         self.running: RunningTurn | None = None
         self.about: About | None = None
@@ -203,7 +207,8 @@ class ChatBase(Screen[None]):
         branch = say("status.branch", self._language, place=place, count=count) if count > 1 else ""
         attached = self._prompt.attached_count
         files = say_count("attach.status", self._language, attached) if attached else ""
-        return tuple(part for part in (branch, files) if part)
+        off_record = say("status.off_record", self._language) if self.off_record else ""
+        return tuple(part for part in (off_record, branch, files) if part)
 
     def _mode(self) -> str:
         if self.running is not None:

@@ -22,11 +22,21 @@ class BranchingScreen(TalkingScreen):
     # Conversations.
 
     async def action_new(self) -> None:
+        await self._begin_anew(off_record=False)
+
+    async def action_off_record(self) -> None:
+        """A conversation that is kept nowhere."""
+        if await self._begin_anew(off_record=True):
+            await self.note("off_record.begun")
+
+    async def _begin_anew(self, *, off_record: bool) -> bool:
         if self._refuse_while_busy():
-            return
+            return False
+        self.off_record = off_record
         self._switch_to(None, [], {})
         await self._transcript.clear()
         await self._welcome()
+        return True
 
     async def _welcome(self) -> None:
         """The first screen of an empty conversation. Its last lines come when the base is loaded."""
@@ -45,6 +55,7 @@ class BranchingScreen(TalkingScreen):
     async def _open(self, chosen: Chosen) -> None:
         """Show a stored conversation, on the branch of the turn that was looked for."""
         try:
+            conversation = await apart(partial(self._client.conversation, chosen.conversation_id))
             path, versions = await self._read(chosen.conversation_id)
             if chosen.turn_id is not None and chosen.turn_id not in [record.turn_id for record in path]:
                 await apart(partial(self._client.select, chosen.turn_id))
@@ -56,6 +67,7 @@ class BranchingScreen(TalkingScreen):
             return
         if self._refuse_while_busy():
             return
+        self.off_record = conversation.is_off_record
         self._switch_to(chosen.conversation_id, path, versions)
         await self._transcript.open(path, versions, chosen.turn_id)
 

@@ -33,6 +33,7 @@ class Command:
 
 COMMANDS = (
     Command("/new", "new"),
+    Command("/off-record", "off_record"),
     Command("/expert", "expert", "L2 | auto"),
     Command("/history", "history", "words"),
     Command("/regenerate", "regenerate", alias="/retry"),

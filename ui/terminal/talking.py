@@ -74,6 +74,7 @@ class TalkingScreen(ChatBase):
                 expert=expert,
                 provenance=provenance,
                 attachments=attachments,
+                off_record=self.off_record,
             ),
         )
 

@@ -95,6 +95,13 @@ TEXTS: Mapping[str, Wording] = {
         "没有命令 {name}。是否想输入 {nearest}？要发送以斜杠开头的文本，请以 // 开头。",
     ),
     "command.new": Wording("Start a new conversation", "开始新对话"),
+    "command.off-record": Wording("Start a conversation of which nothing is kept", "开始一段不留记录的对话"),
+    "off_record.begun": Wording(
+        "Off the record: this conversation is in no history, nothing of it is remembered or learned, what is known of "
+        "you is not read, and it is gone when the host ends. /new goes back.",
+        "不留记录：这段对话不会进入历史记录，不会被记住或用于学习，也不会读取已有的记忆；主机退出后即消失。"
+        "/new 可返回。",
+    ),
     "command.expert": Wording("Pin an expert, or let each message choose", "指定专家，或恢复自动选择"),
     "command.history": Wording("Find and continue a conversation", "查找并继续以前的对话"),
     "command.regenerate": Wording("Answer the message again", "重新回答消息"),

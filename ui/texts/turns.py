@@ -110,6 +110,7 @@ TEXTS: Mapping[str, Wording] = {
     ),
     "about": Wording("{base} answers, on {backend}: {reason}.", "由 {base} 回答，运行于 {backend}（{reason}）。"),
     # The status line between turns.
+    "status.off_record": Wording("off the record", "不留记录"),
     "status.ready": Wording("ready", "就绪"),
     "status.branch": Wording("branch {place}/{count}", "分支 {place}/{count}"),
     "status.pin": Wording("pinned to {expert}", "已指定 {expert}"),
