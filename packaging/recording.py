@@ -1,7 +1,9 @@
-"""Record a whole lesson in a real terminal: questions, better answers, `macaron teach`, and what changed.
+"""Record the program in a real terminal: a whole lesson, with questions, better answers, `macaron teach` and what it
+changed; or a fact that is told in one conversation and known in the next.
 
-Run by path in an environment that has the project, with tmux: `python packaging/recording.py`. Takes about ten minutes,
-works in a home of its own, and writes an asciicast (version 2), which `asciinema play` shows. Waits are cut short.
+Run by path in an environment that has the project, with tmux: `python packaging/recording.py --scene lesson`, which
+takes about ten minutes, or `--scene memory`. Works in a home of its own, and writes an asciicast (version 2), which
+`asciinema play` shows. Waits are cut short.
 """
 
 import argparse
@@ -34,6 +36,8 @@ CORRECTIONS = (
     ("How many minutes are in an hour?", "Mira, there are 60 minutes in an hour."),
 )
 AFTERWARDS = "What is a good name for a small boat?"
+FACT = "I love coffee with oat milk."
+ASKED_LATER = "What did I tell you about coffee?"
 
 
 @dataclass
@@ -79,8 +83,8 @@ class Recording:
         while not self.look().rstrip().endswith("\n$") and time.monotonic() < deadline:
             time.sleep(LOOK_S)
 
-    def write(self, target: Path) -> None:
-        header: dict[str, Any] = {"version": 2, "width": COLUMNS, "height": ROWS, "title": "macaron teach"}
+    def write(self, target: Path, title: str) -> None:
+        header: dict[str, Any] = {"version": 2, "width": COLUMNS, "height": ROWS, "title": title}
         lines = [json.dumps(header), *(json.dumps([round(at, 2), "o", text]) for at, text in self.events)]
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -90,9 +94,7 @@ def run(tmux: Sequence[str], *arguments: str) -> str:
     return subprocess.run([*tmux, *arguments], capture_output=True, check=True, text=True).stdout
 
 
-def record(home: Path, minutes: float, recording: Recording) -> None:
-    program = f"{shlex.quote(sys.executable)} -m app"
-    recording.command(f'macaron() {{ {program} "$@"; }}; export MACARON_HOME={shlex.quote(str(home))}', 5)
+def record_lesson(minutes: float, recording: Recording) -> None:
     for question, answer in CORRECTIONS:
         recording.command(f"macaron ask {shlex.quote(question)}", ANSWER_S)
         recording.command(f"macaron signals add {shlex.quote(answer)}", ANSWER_S)
@@ -108,16 +110,29 @@ def record(home: Path, minutes: float, recording: Recording) -> None:
         recording.command(f"macaron ask {shlex.quote(AFTERWARDS)}", ANSWER_S)
         recording.command("macaron teach --undo", ANSWER_S)
     recording.command("macaron teach --list", ANSWER_S)
-    recording.command("macaron serve --stop", ANSWER_S)
     print(screen)
+
+
+def record_memory(recording: Recording) -> None:
+    """Every `macaron ask` is a conversation of its own. Raises: SystemExit where the answer does not know the fact."""
+    recording.command(f"macaron ask {shlex.quote(FACT)}", ANSWER_S)
+    recording.command("macaron memory list", ANSWER_S)
+    recording.command(f"macaron ask {shlex.quote(ASKED_LATER)}", ANSWER_S)
+    screen = recording.look()
+    print(screen)
+    answer = screen.partition(ASKED_LATER)[2].partition("In mind")[0]
+    if "oat milk" not in answer:
+        raise SystemExit("The answer does not say what was told.")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Record a lesson in tmux as an asciicast.")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "recordings" / "lesson.cast")
+    parser.add_argument("--scene", choices=["lesson", "memory"], default="lesson")
+    parser.add_argument("--out", type=Path, help="default: recordings/SCENE.cast beside this file")
     parser.add_argument("--minutes", type=float, default=10.0)
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="lesson-") as folder:
+    target = options.out or Path(__file__).parent / "recordings" / f"{options.scene}.cast"
+    with tempfile.TemporaryDirectory(prefix="recording-") as folder:
         tmux = ["tmux", "-u", "-f", "/dev/null", "-S", str(Path(folder, "socket"))]
         environment = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
         shell = "PS1='$ ' exec bash --norc --noprofile"
@@ -126,11 +141,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         recording = Recording(tmux)
         try:
-            record(Path(folder, "home"), options.minutes, recording)
+            program, home = f"{shlex.quote(sys.executable)} -m app", shlex.quote(str(Path(folder, "home")))
+            recording.command(f'macaron() {{ {program} "$@"; }}; export MACARON_HOME={home}', 5)
+            if options.scene == "lesson":
+                record_lesson(options.minutes, recording)
+            else:
+                record_memory(recording)
+            recording.command("macaron serve --stop", ANSWER_S)
         finally:
             run(tmux, "kill-server")
-            recording.write(options.out)
-    print(options.out)
+            recording.write(target, f"macaron: {options.scene}")
+    print(target)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ has not seen, and the new message, are rendered here. Pure: knows neither the st
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,6 +20,9 @@ from engine.runtime.protocol import Encoder, Tokens
 THOUGHT_OPEN: Final = "<think>"
 THOUGHT_CLOSE: Final = "</think>"
 END_OF_THOUGHT: Final = f"\n{THOUGHT_CLOSE}\n\n"
+_TOLD: Final = "I told you before:"
+_TOLD_CHINESE: Final = "我之前告诉过你："
+_HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 
 
@@ -67,7 +71,7 @@ class PromptState:
     user_text: str
     """The whole new message, attached files included."""
     memory: tuple[str, ...] = ()
-    """Lines of the memory block, such as "[preference, 2026-11-02] prefers tea"."""
+    """Lines of the memory block, such as "I prefer tea"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +184,16 @@ def summary_prompt(harness: Harness, encoder: Encoder, before: Tokens) -> Tokens
 
 
 def with_memory(text: str, memory: Sequence[str]) -> str:
-    """The message with what the expert is reminded of in front of it."""
+    """The message with what the expert is reminded of in front of it.
+
+    In the words of the user, since it stands in their message: a small model takes "[preference, 2026-11-02] …" for
+    the beginning of a list that it should go on with.
+    """
     if not memory:
         return text
+    told = _TOLD_CHINESE if _HAN.search(text) else _TOLD
     lines = "\n".join(f"- {' '.join(line.split())}" for line in memory)
-    return f"<memory>\n{lines}\n</memory>\n{text}"
+    return f"<memory>\n{told}\n{lines}\n</memory>\n{text}"
 
 
 def _past_turn(turn: UnseenTurn, harness: Harness, encoder: Encoder, is_first: bool, system: Content) -> Tokens:

@@ -12,9 +12,9 @@ _LINE_TOKENS: Final = 3
 
 
 def line(memory: Memory) -> str:
-    """Such as "[preference, 2026-11-02] I prefer tea"; a plan with a known day names it."""
+    """Such as "I prefer tea"; a plan with a known day names it."""
     due = f" (on {memory.due_on})" if memory.due_on else ""
-    return f"[{memory.kind}, {memory.created_at[:10]}] {escaped(memory.text)}{due}"
+    return f"{escaped(memory.text)}{due}"
 
 
 def estimated_tokens(text: str) -> int:

