@@ -35,8 +35,11 @@ class Handlers:
 
     # Turns.
 
-    def send(self, expert: str, query: str, event: gr.EventData, request: gr.Request) -> Iterator[Update]:
-        """Say something, or say it differently; "better: …" is noted instead."""
+    def send(
+        self, expert: str, query: str, off_record: bool, event: gr.EventData, request: gr.Request
+    ) -> Iterator[Update]:
+        """Say something, or say it differently; "better: …" is noted instead. `off_record` counts where a conversation
+        begins."""
         try:
             tab = self._tab(request)
             message = payloads.message_of(event._data)
@@ -59,6 +62,7 @@ class Handlers:
                 expert=expert or None,
                 provenance=provenance,
                 attachments=message.files,
+                off_record=off_record and message.conversation_id is None,
             )
         names = tuple(file.name for file in message.files)
         yield from self._play(tab, events, LiveTurn(message.text, names), expert, query)

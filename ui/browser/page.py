@@ -31,6 +31,7 @@ def build_page(
     with page:
         with gr.Sidebar(width=300):
             new = gr.Button(say("page.new", language), elem_id="new", size="md")
+            off_record = gr.Checkbox(label=say("page.off_record", language), elem_id="off-record", container=False)
             search = _search_box(language)
             history = parts.history_part(language)
             profile = gr.Dropdown(
@@ -53,7 +54,7 @@ def build_page(
                 expert = _expert_chooser(language)
         shown = [transcript, live, notice, history]
         asked = [expert, search]
-        _on(composer.send, handlers.send, shown, asked, trigger_mode="multiple")
+        _on(composer.send, handlers.send, shown, [*asked, off_record], trigger_mode="multiple")
         _on(composer.better, handlers.signals.better, shown, trigger_mode="multiple")
         _on(composer.stop, handlers.stop, shown, trigger_mode="multiple")
         _on(stream.knock, handlers.knock, [], trigger_mode="multiple")
@@ -72,6 +73,7 @@ def build_page(
         _on(history.more, handlers.more, shown, [search])
         _on(search.change, handlers.search, shown, [search], trigger_mode="always_last")
         _on(new.click, handlers.new, shown)
+        _on(off_record.input, handlers.new, shown)
         _on(profile.input, handlers.use_profile, [notice, profile, expert, about], [profile])
         _on(adapters.list, of_adapters.list, [adapters])
         _on(adapters.show, of_adapters.show, [adapters])

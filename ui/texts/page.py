@@ -39,6 +39,7 @@ TEXTS: Mapping[str, Wording] = {
     "page.older": Wording("Older version", "较早的版本"),
     "page.newer": Wording("Newer version", "较新的版本"),
     # The composer.
+    "page.off_record": Wording("New conversations off the record", "新对话不留记录"),
     "page.expert": Wording("Who answers", "由谁回答"),
     "page.auto": Wording("auto · choose for each message", "auto · 为每条消息选择"),
     "page.write": Wording("Write a message", "输入消息"),

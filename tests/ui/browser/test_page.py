@@ -77,6 +77,20 @@ def test_stop_ends_the_turn_and_keeps_what_was_said(client: ScriptedClient, open
     assert "stop" in client.names()
 
 
+def test_a_conversation_that_begins_off_the_record_is_asked_for_so(client: ScriptedClient, open_tab: OpenTab) -> None:
+    tab = open_tab()
+    send(tab, "Kept.")
+    expect(turns(tab)).to_have_count(1)
+    tab.get_by_label("New conversations off the record").check()
+    expect(turns(tab)).to_have_count(0)
+    send(tab, "Not kept.")
+    expect(turns(tab)).to_have_count(1)
+    send(tab, "Nor this.")
+    expect(turns(tab)).to_have_count(2)
+    asked = [(call.text, call.value) for call in client.calls if call.name == "ask"]
+    assert asked == [("Kept.", None), ("Not kept.", True), ("Nor this.", None)]
+
+
 def test_escape_stops_too(client: ScriptedClient, open_tab: OpenTab) -> None:
     client.will("Some", Gate(), " more.")
     tab = open_tab()
