@@ -16,7 +16,7 @@ from engine.memory.embedding import Embedder, embedded, reads
 from engine.memory.escaping import escaped
 from engine.memory.finding import Finder
 from engine.memory.lines import estimated_tokens, line
-from engine.memory.values import Draft, Memory, Recalled, TrustTier
+from engine.memory.values import Draft, Memory, MemoryKind, Recalled, TrustTier
 from engine.memory.weighting import (
     DEFAULT_RULES,
     FIRST_VALIDATION,
@@ -26,11 +26,12 @@ from engine.memory.weighting import (
     first_r0,
     validation_after,
 )
+from engine.memory.writing.by_hand import as_written
 from engine.memory.writing.frames import speaks_for_themselves
 from engine.memory.writing.own_words import own_sentences
 from engine.memory.writing.proposals import Proposal
 from engine.memory.writing.proposing import Proposer, RuleProposer
-from engine.memory.writing.reconciling import reconcile
+from engine.memory.writing.reconciling import Outcome, reconcile
 from engine.memory.writing.verifying import Refused, Said, verify
 from engine.store import Store
 from engine.store.memories import MemoryStore
@@ -139,27 +140,53 @@ class KeptMemories:
         return self._add(draft, now, supersedes, vector)
 
     def approve(self, memory_id: int, now: datetime) -> Memory:
-        """The user has looked at one that waited: it may be recalled from now on. Raises: UnknownName, UsageProblem."""
+        """The user has looked at one that waited: it may be recalled from now on, in the place of what cannot hold
+        beside it. Raises: UnknownName, UsageProblem."""
         waiting = self.store.get(memory_id)
+        replaced = [memory.memory_id for memory in self.store.in_slot(waiting.slot)]
         vector = self._finder.vector_of(waiting.text)
-        memory = self.store.approve(memory_id, validation_after(waiting.validation, "approved"), now, vector)
+        validation, least_r0 = validation_after(waiting.validation, "approved"), first_r0("confirmed")
+        self.store.approve(memory_id, validation, least_r0, now, vector)
+        self.store.supersede(replaced, memory_id)
         self._finder.added(memory_id, vector)
-        return memory
+        self._finder.removed(replaced)
+        return self.store.get(memory_id)
 
-    def edit(self, memory_id: int, text: str, now: datetime) -> Memory:
-        """Say it otherwise; the old wording is kept as history. Raises: UnknownName, BadText, UsageProblem."""
+    def edit(
+        self, memory_id: int, text: str, now: datetime, kind: MemoryKind | None = None, due_on: str | None = None
+    ) -> Memory:
+        """Say it otherwise, which approves one that waited; the old wording is kept as history. What is not given stays
+        as it is. Raises: UnknownName, BadText, UsageProblem."""
         old = self.store.get(memory_id)
-        if old.state != "active":
-            raise UsageProblem(f"Memory {memory_id} is {old.state}.", "Edit one that is active.")
+        if old.state not in ("active", "pending"):
+            raise UsageProblem(f"Memory {memory_id} is {old.state}.", "Edit one that is active or waits.")
+        due_on = old.due_on if due_on is None else due_on
+        wanted = as_written(text, now.date(), kind or old.kind, due_on, old.slot)
+        draft = Draft(
+            wanted.text,
+            wanted.kind,
+            wanted.text,
+            old.turn_id,
+            "confirmed",
+            max(old.r0, first_r0("confirmed")),
+            wanted.slot,
+            wanted.due_on,
+            source=old.source,
+        )
+        beside = [memory.memory_id for memory in self.store.in_slot(wanted.slot) if memory.memory_id != memory_id]
+        edited = self.write(draft, now, supersedes=(memory_id, *beside))
         self.judge(memory_id, "edited", now)
-        draft = Draft(text, old.kind, text, old.turn_id, "confirmed", old.r0, old.slot, old.due_on, source=old.source)
-        return self.write(draft, now, supersedes=(memory_id,))
+        return edited
 
     def forget(self, memory_id: int) -> None:
         """Its text, its evidence and all traces of them here are gone. Raises: UnknownName."""
         gone = [memory.memory_id for memory in self.store.history(memory_id)]
         self.store.forget(memory_id)
         self._finder.removed(gone)
+
+    def reconciled(self, proposal: Proposal) -> Outcome:
+        """What would become of it beside what is remembered; nothing is changed."""
+        return reconcile(proposal, *self._known(proposal, self._finder.vector_of(proposal.text)))
 
     # Recalling
 

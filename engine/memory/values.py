@@ -78,3 +78,27 @@ class Recalled:
     """By which they are ordered; comparable within one question only."""
     relevance: float
     """How well it answers the question by itself, 0 to 1, whatever it is worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryDetails:
+    """All that is known of one memory."""
+
+    memory: Memory
+    weight: float
+    """What it is worth now, 0 to 1; see `weighting`."""
+    history: tuple[Memory, ...]
+    """Those before it in its place, the newest first."""
+    said: str
+    """The whole message that it comes from; empty where it was not said in a turn."""
+    said_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How many memories there are, and whether more are made."""
+
+    active: int
+    pending: int
+    superseded: int
+    paused_since: str | None

@@ -13,7 +13,7 @@ from typing import Final
 
 import engine.store.turns as turns
 from engine.errors import BadText, UnknownName, UsageProblem
-from engine.memory.values import Draft, Memory, MemoryKind, MemoryState
+from engine.memory.values import Draft, Memory, MemoryKind, MemoryState, TrustTier
 from engine.store.database import Database
 from engine.store.memory_search import Vector, marks, put_vector
 from engine.store.mending import IndexMender, with_a_sound_index
@@ -51,7 +51,7 @@ class MemoryStore:
         Raises: BadText for empty, too long or invalid text, a day that is none, or no source; UnknownName for a turn or
         a memory that there is not.
         """
-        _check(draft)
+        check_draft(draft)
         with self._database.transaction() as connection:
             turn = None if draft.turn_id is None else turns.turn(connection, draft.turn_id)
             memory_id = connection.execute(
@@ -100,12 +100,14 @@ class MemoryStore:
         before: int | None = None,
         states: Collection[MemoryState] = ACTIVE,
         kinds: Collection[MemoryKind] = (),
+        trusts: Collection[TrustTier] = (),
     ) -> Sequence[Memory]:
-        """The newest first, those numbered below `before`; without `kinds` of all kinds."""
+        """The newest first, those numbered below `before`; without `kinds` or `trusts` of all of them."""
         conditions, values = [f"state IN ({marks(states)})"], list[str | int](states)
-        if kinds:
-            conditions.append(f"kind IN ({marks(kinds)})")
-            values.extend(kinds)
+        for column, wanted in (("kind", kinds), ("trust", trusts)):
+            if wanted:
+                conditions.append(f"{column} IN ({marks(wanted)})")
+                values.extend(wanted)
         if before is not None:
             conditions.append("memory_id < ?")
             values.append(before)
@@ -189,8 +191,10 @@ class MemoryStore:
             )
 
     @with_a_sound_index
-    def approve(self, memory_id: int, validation: float, now: datetime, vector: Vector | None = None) -> Memory:
-        """The user has looked at one that was pending: it counts from now on.
+    def approve(
+        self, memory_id: int, validation: float, least_r0: float, now: datetime, vector: Vector | None = None
+    ) -> Memory:
+        """The user has looked at one that was pending: it counts from now on, with an r0 of at least so much.
 
         Raises: UnknownName; UsageProblem for one that does not wait.
         """
@@ -198,9 +202,9 @@ class MemoryStore:
             if _known(connection, memory_id).state != "pending":
                 raise UsageProblem(f"Memory {memory_id} waits for nobody.", "List those that do.")
             connection.execute(
-                "UPDATE memories SET state = 'active', trust = 'confirmed', validation = ?, validated_at = ?"
-                " WHERE memory_id = ?",
-                [validation, _written(now), memory_id],
+                "UPDATE memories SET state = 'active', trust = 'confirmed', validation = ?, r0 = max(r0, ?),"
+                " validated_at = ? WHERE memory_id = ?",
+                [validation, least_r0, _written(now), memory_id],
             )
             (terms,) = connection.execute("SELECT terms FROM memories WHERE memory_id = ?", [memory_id]).fetchone()
             _put_in(connection, memory_id, terms, vector)
@@ -259,8 +263,8 @@ def _known(connection: sqlite3.Connection, memory_id: int) -> Memory:
     return memory_of(row)
 
 
-def _check(draft: Draft) -> None:
-    """Raises: BadText."""
+def check_draft(draft: Draft) -> None:
+    """Whether it can be kept at all. Raises: BadText."""
     for text in (draft.text, draft.evidence, draft.slot):
         checked_text(text)
     if not draft.text.strip() or not draft.evidence.strip():

@@ -2,7 +2,7 @@
 
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
@@ -10,7 +10,6 @@ from engine.errors import BadText, UnknownName
 from engine.memory.values import Draft
 from engine.store import Store
 from engine.store.memories import MemoryStore
-from engine.store.memory_care import MemoryCare
 from engine.store.memory_search import MemorySearch, Vector
 from engine.store.salvage import salvage
 from tests.engine.store.conftest import add_turn
@@ -157,6 +156,9 @@ def test_a_page_ends_where_the_next_begins(memories, add):
     assert [memory.memory_id for memory in memories.page(2)] == [5, 4]
     assert [memory.memory_id for memory in memories.page(10, before=4)] == [3, 2, 1]
     assert [memory.memory_id for memory in memories.page(10, states=["pending"], kinds=["plan"])] == [6]
+    memories.judge(2, 0.9, NOW, trusted=True)
+    assert [memory.memory_id for memory in memories.page(10, trusts=["confirmed"])] == [2]
+    assert memories.page(10, kinds=["plan"], trusts=["confirmed"]) == ()
 
 
 def test_only_what_bears_a_memory_out_counts_as_checked(memories, add):
@@ -202,18 +204,3 @@ def test_memories_are_salvaged(add, store, database_path, tmp_path):
         assert memories.get(memory.memory_id) == memory
         assert search.matching('"tea"', 10) == (memory.memory_id,)
         assert search.codes("small") == ([memory.memory_id], VECTOR.code)
-
-
-def test_a_pause_lasts_until_it_is_ended_and_survives_a_start_and_a_salvage(store, database_path, tmp_path):
-    care = MemoryCare(store.database)
-    assert care.paused_since() is None
-    care.pause(NOW)
-    care.pause(NOW + timedelta(days=1))
-    store.close()
-    salvage(database_path, tmp_path / "saved.db")
-    for path in (database_path, tmp_path / "saved.db"):
-        with Store.open(path) as again:
-            care = MemoryCare(again.database)
-            assert datetime.fromisoformat(care.paused_since() or "") == NOW
-            care.resume()
-            assert care.paused_since() is None
