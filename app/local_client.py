@@ -14,6 +14,7 @@ from engine.runtime.protocol import Runtime
 from engine.store import Store
 from engine.values import About, Attachment, Provenance
 from ui.adapter_shelf import AdapterShelf
+from ui.memory_shelf import MemoryShelf
 from ui.tool_shelf import ToolShelf
 
 
@@ -29,6 +30,7 @@ class LocalClient(StoreLibrary):
         about: About,
         shelf: AdapterShelf,
         tools: ToolShelf,
+        memories: MemoryShelf,
         *,
         hidden: OffTheRecord | None = None,
         hidden_agent: Agent | None = None,
@@ -38,6 +40,7 @@ class LocalClient(StoreLibrary):
         self._hidden_agent = hidden_agent
         self.shelf = shelf
         self.tools = tools
+        self.memories = memories
         super().__init__(store, hidden)
         self._runtime = runtime
         self._profile = profile

@@ -17,6 +17,7 @@ from app.host.address import HostAddress
 from app.host.connection import STARTS, HostConnection, HostLost, lost_for_good
 from app.host.starting import ensure_host
 from app.host.watching import HostWatcher, Listener
+from app.memory.remote import RemoteMemories
 from app.paths import Paths
 from app.remote_library import RemoteLibrary
 from engine.errors import AgentError, RuntimeFailed
@@ -64,6 +65,7 @@ class RemoteClient(RemoteLibrary):
         super().__init__(HostConnection(paths, address))
         self.shelf = RemoteShelf(self._connection)
         self.tools = RemoteTools(self._connection)
+        self.memories = RemoteMemories(self._connection)
         self._attended = attended
         self._lock = threading.Lock()
         self._running: dict[str, str | None] = {}

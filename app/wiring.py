@@ -15,6 +15,7 @@ from app.harness.hands import HomeHands
 from app.harness.home_tools import HomeTools
 from app.harness.tool_shelf import StoredTools
 from app.local_client import LocalClient
+from app.memory.shelf import StoredMemories
 from app.off_record import OffTheRecord
 from app.opening import open_store
 from app.paths import Paths, make_home
@@ -110,6 +111,7 @@ def open_client(
         tools = stack.enter_context(closing(HomeTools(paths, store.database)))
         plan = load_plan(profile, base, settings)
         hidden = stack.enter_context(OffTheRecord())
+        memories = open_memories(store, runtime, settings)
         built = build_agent(
             runtime,
             store,
@@ -117,7 +119,7 @@ def open_client(
             plan,
             adapters=paths.adapters,
             tools=tools,
-            memories=open_memories(store, runtime, settings),
+            memories=memories,
             off_record=hidden.store,
         )
         shelf = StoreShelf(Catalogue(store.database), paths.adapters)
@@ -129,6 +131,7 @@ def open_client(
             built.about,
             shelf,
             StoredTools(tools),
+            StoredMemories(memories, store),
             hidden=hidden,
             hidden_agent=built.off_record,
         )

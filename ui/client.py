@@ -17,6 +17,7 @@ from engine.values import (
     TurnRecord,
 )
 from ui.adapter_shelf import AdapterShelf
+from ui.memory_shelf import MemoryShelf
 from ui.tool_shelf import ToolShelf
 
 
@@ -123,6 +124,11 @@ class Client(Library, Protocol):
     @property
     def tools(self) -> ToolShelf:
         """Permissions, likewise."""
+        ...
+
+    @property
+    def memories(self) -> MemoryShelf:
+        """What is remembered of the user, likewise."""
         ...
 
     def ask(

@@ -1,7 +1,8 @@
 """The management calls of a Client, by name: their arguments and results as plain data, on both sides of the wire.
 
 What a call takes and gives is read from `ui.client.Client` itself (from `ui.adapter_shelf.AdapterShelf` where it is of
-adapters, from `ui.job_shelf.JobShelf` and `ui.tool_shelf.ToolShelf` likewise), so the two can never differ.
+adapters, from `ui.job_shelf.JobShelf`, `ui.tool_shelf.ToolShelf` and `ui.memory_shelf.MemoryShelf` likewise), so the
+two can never differ.
 """
 
 import inspect
@@ -16,6 +17,7 @@ from engine.runtime import wire
 from ui.adapter_shelf import AdapterShelf
 from ui.client import Client
 from ui.job_shelf import JobShelf
+from ui.memory_shelf import MemoryShelf
 from ui.tool_shelf import ToolShelf
 
 NAMES: Final = (
@@ -93,11 +95,26 @@ TOOL_NAMES: Final = (
     "distrust_folder",
 )
 """Those of the shelf of tools."""
+MEMORY_NAMES: Final = (
+    "memories",
+    "search_memories",
+    "memory",
+    "memory_standing",
+    "memory_report",
+    "add_memory",
+    "edit_memory",
+    "approve_memory",
+    "forget_memory",
+    "propose_memories",
+    "set_memory_pause",
+)
+"""Those of the shelf of memories."""
 _HOLDERS: Final[Mapping[type, tuple[str, ...]]] = {
     Client: NAMES,
     AdapterShelf: ADAPTER_NAMES,
     JobShelf: JOB_NAMES,
     ToolShelf: TOOL_NAMES,
+    MemoryShelf: MEMORY_NAMES,
 }
 CHANGING: Final = frozenset(
     {

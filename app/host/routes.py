@@ -108,7 +108,12 @@ def native_router(service: Service, address: HostAddress, jobs: JobShelf, stop_h
     executor = ThreadPoolExecutor(MOST_CALLS, "calls")
 
     def _holder(name: str) -> Any:
-        holders = {calls.ADAPTER_NAMES: service.shelf, calls.JOB_NAMES: jobs, calls.TOOL_NAMES: service.tools}
+        holders = {
+            calls.ADAPTER_NAMES: service.shelf,
+            calls.JOB_NAMES: jobs,
+            calls.TOOL_NAMES: service.tools,
+            calls.MEMORY_NAMES: service.memories,
+        }
         return next((holder for names, holder in holders.items() if name in names), service)
 
     @router.post("/call/{name}")

@@ -17,6 +17,7 @@ from app.harness.tool_shelf import StoredTools
 from app.host.feed import Feed
 from app.host.queue import Job, WorkQueue
 from app.library import StoreLibrary
+from app.memory.shelf import StoredMemories
 from app.off_record import OffTheRecord
 from app.paths import Paths
 from app.profiles import list_profiles, load_chosen_profile
@@ -64,6 +65,7 @@ class Service(StoreLibrary):
         self.feed = Feed()
         self.runtime: ChildRuntime = engine_child(paths)
         self.kept_memories = open_memories(store, self.runtime, settings)
+        self.memories = StoredMemories(self.kept_memories, store)
         self._wanted = profile_name or settings.profile
         self._loaded: Loaded | None = None
         self._stop_idle = threading.Event()

@@ -16,6 +16,7 @@ from app.adapters.shelf import StoreShelf
 from app.harness.home_tools import HomeTools
 from app.harness.tool_shelf import StoredTools
 from app.local_client import LocalClient
+from app.memory.shelf import StoredMemories
 from app.opening import open_store
 from app.paths import Paths
 from app.settings import Settings
@@ -25,6 +26,7 @@ from engine.agent import Agent
 from engine.errors import UnknownName
 from engine.events import TurnClosed
 from engine.harness.formats import choose_format
+from engine.memory.keeping import KeptMemories
 from engine.mixture import Mixture, harness_of
 from engine.routing.profile import Profile
 from engine.runtime.llama import LlamaRuntime
@@ -81,7 +83,8 @@ class Checker:
         agent = Agent(self._runtime, store, Mixture(self._profile, self._harness, self._info, stacks))
         shelf = StoreShelf(Catalogue(store.database), Path())
         tools = StoredTools(HomeTools(Paths(Path()), store.database))
-        return LocalClient(agent, store, self._runtime, self._profile, About("", "", ""), shelf, tools)
+        memories = StoredMemories(KeptMemories(store, None), store)
+        return LocalClient(agent, store, self._runtime, self._profile, About("", "", ""), shelf, tools, memories)
 
     def close(self) -> None:
         self._runtime.close()

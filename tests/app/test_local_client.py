@@ -59,7 +59,7 @@ def agent() -> ScriptedAgent:
 @pytest.fixture
 def client(agent: ScriptedAgent, tmp_path: Path) -> Iterator[LocalClient]:
     with Store.open(tmp_path / "macaron.db") as store:
-        unused = dict.fromkeys(("runtime", "profile", "about", "shelf", "tools"))
+        unused = dict.fromkeys(("runtime", "profile", "about", "shelf", "tools", "memories"))
         yield LocalClient(agent, store, **unused)  # type: ignore[arg-type]
 
 

@@ -33,7 +33,7 @@ class Home:
         self.talk = Talk(store, memory=TurnMemory(self.memories, now=lambda: NOW))
         mixture = self.talk.agent.current_mixture()
         agent = Agent(self.talk.runtime, hidden.store, mixture)
-        unused = dict.fromkeys(("profile", "about", "shelf", "tools"))
+        unused = dict.fromkeys(("profile", "about", "shelf", "tools", "memories"))
         self.client = LocalClient(
             self.talk.agent,
             store,

@@ -29,6 +29,7 @@ from engine.values import (
     TurnState,
 )
 from ui.adapter_shelf import AdapterShelf
+from ui.memory_shelf import MemoryShelf
 
 GATE_TIMEOUT_S = 20.0
 ROUTE = Route("L2", "best", {"L0": -4.0, "L1": -5.0, "L2": -2.2, "L3": -6.5})
@@ -108,6 +109,8 @@ class ScriptedClient:
     """Raised by every call that is not a turn."""
     shelf: AdapterShelf | None = None
     """The adapters, of a test that looks at them."""
+    memories: MemoryShelf | None = None
+    """Likewise."""
     replies: list[tuple[str, str]] = field(default_factory=list)
     """(approval id, answer) of what was answered."""
     on_reply: Callable[[], None] = lambda: None

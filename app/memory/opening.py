@@ -1,0 +1,29 @@
+"""Open the memories of a home, for verbs that run no model."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from app.host.address import read_address
+from app.memory.shelf import StoredMemories
+from app.opening import open_store
+from app.paths import Paths
+from engine.memory.keeping import KeptMemories
+from ui.memory_shelf import MemoryShelf
+
+
+@contextmanager
+def open_memory_shelf(paths: Paths) -> Iterator[MemoryShelf]:
+    """From the host where one runs, else from the home's own store: without a model what is written gets no vector,
+    which the host makes up for later, and what is looked for is found by its words. Raises: HomeBusy, StoreProblem."""
+    if read_address(paths) is not None:
+        # Only now: HTTP takes longer to load than a list takes to show.
+        from app.host.connection import HostConnection
+        from app.host.starting import find_host
+        from app.memory.remote import RemoteMemories
+
+        if (host := find_host(paths)) is not None:
+            with closing(HostConnection(paths, host)) as connection:
+                yield RemoteMemories(connection)
+            return
+    with open_store(paths) as store:
+        yield StoredMemories(KeptMemories(store, None), store)
