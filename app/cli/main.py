@@ -14,6 +14,7 @@ from app.cli.care import backup, doctor, restore, verify
 from app.cli.evaluation import evaluate
 from app.cli.history import history
 from app.cli.jobs import jobs
+from app.cli.memory import memory
 from app.cli.models import models
 from app.cli.servers import servers
 from app.cli.serving import key, serve, web
@@ -37,7 +38,7 @@ def cli() -> None:
 
 _TALK: Final = (ask, chat, web, serve, key, tools, servers)
 _LEARNING: Final = (models, adapters, train, evaluate, teach, signals)
-_CARE: Final = (history, jobs, doctor, backup, restore, verify)
+_CARE: Final = (history, memory, jobs, doctor, backup, restore, verify)
 for _verb in (*_TALK, *_LEARNING, *_CARE):
     cli.add_command(_verb)
 
