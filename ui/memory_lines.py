@@ -3,7 +3,7 @@
 Pure: values in, lines out. Knows no shelf and no widget. Whatever is shown is harmless to a terminal.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from engine.memory.hygiene import UNUSED_DAYS, Finding, HygieneReport
@@ -89,8 +89,8 @@ def report_lines(report: HygieneReport, standing: Standing, language: str) -> It
         superseded=standing.superseded,
     )
     if report.kinds:
-        yield say("memory.report.kinds", language, counts=_counts("kind", dict(report.kinds), language))
-        yield say("memory.report.trusts", language, counts=_counts("trust", dict(report.trusts), language))
+        yield say("memory.report.kinds", language, counts=_counts("kind", report.kinds.items(), language))
+        yield say("memory.report.trusts", language, counts=_counts("trust", report.trusts.items(), language))
     if standing.paused_since is not None:
         yield say("memory.is_paused", language, day=day_text(standing.paused_since))
     found = [finding for finding in report.findings if finding.count]
@@ -108,9 +108,9 @@ def finding_line(finding: Finding, report: HygieneReport, language: str) -> str:
     return say("memory.report.finding", language, what=what, count=finding.count, meaning=meaning)
 
 
-def _counts(name: str, counts: Mapping[str, int], language: str) -> str:
+def _counts(name: str, counts: Iterable[tuple[str, int]], language: str) -> str:
     """The most frequent first."""
     return ", ".join(
         say("memory.report.count", language, name=say(f"memory.{name}.{key}", language), count=count)
-        for key, count in sorted(counts.items(), key=lambda each: -each[1])
+        for key, count in sorted(counts, key=lambda each: -each[1])
     )

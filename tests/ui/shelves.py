@@ -1,4 +1,4 @@
-"""A shelf of adapters in tests: a real catalogue and real files, whose weights nobody reads."""
+"""Shelves in tests: a real catalogue of adapters with real files, whose weights nobody reads, and real memories."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from app.adapters.shelf import StoreShelf
+from app.memory.shelf import StoredMemories
 from engine.adapters.catalogue import Catalogue
 from engine.adapters.records import AdapterRecord, Source
+from engine.memory.keeping import KeptMemories
 from engine.runtime.identity import adapter_ref
 from engine.store import Store
 from engine.values import About
@@ -44,3 +46,10 @@ def open_shelf(folder: Path) -> Iterator[Shelf]:
         about = About("A small base", "CPU, 1 thread (a processor)", "there is no GPU", profile="starter")
         client = ScriptedClient(shelf=StoreShelf(catalogue, files), what_answers=about)
         yield Shelf(catalogue, files, client)
+
+
+@contextmanager
+def open_memories(folder: Path) -> Iterator[ScriptedClient]:
+    """A client that shows the memories of a store of its own."""
+    with Store.open(folder / "macaron.db") as store:
+        yield ScriptedClient(memories=StoredMemories(KeptMemories(store, None), store))

@@ -1,4 +1,5 @@
-"""Who answers: the base that is being loaded, the expert that is pinned, the profile in use, its adapters."""
+"""Who answers: the base that is being loaded, the expert that is pinned, the profile in use, its adapters; and what
+they know of the user."""
 
 from functools import partial
 from time import monotonic
@@ -12,6 +13,7 @@ from ui.strings import say
 from ui.terminal.adapters import AdaptersScreen
 from ui.terminal.apart import apart
 from ui.terminal.branching import BranchingScreen
+from ui.terminal.memories import MemoriesScreen
 from ui.terminal.overlays import ExpertsScreen, ProfilesScreen
 
 MAX_NAME_CELLS: Final = 40
@@ -66,6 +68,10 @@ class AnsweringScreen(BranchingScreen):
     def action_adapters(self) -> None:
         """Which adapters there are; a change holds from the next turn on, so a turn that runs is no hindrance."""
         self.app.push_screen(AdaptersScreen(self._client, self._keymap, self._language))
+
+    def action_memory(self, words: str = "") -> None:
+        """What is remembered of the user; a change holds from the next turn on."""
+        self.app.push_screen(MemoriesScreen(self._client, self._keymap, self._language, words))
 
     @work(exclusive=True, group="profiles")
     async def action_profile(self, name: str = "") -> None:

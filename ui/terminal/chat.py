@@ -64,6 +64,7 @@ class ChatScreen(TeachingScreen):
             "thumb": self.action_thumb,
             "better": self.action_better,
             "teach": self.action_teach,
+            "memory": self.action_memory,
             "profile": self.action_profile,
             "theme": self.action_theme,
             "mode": self.action_mode,

@@ -48,6 +48,7 @@ COMMANDS = (
     Command("/edit-answer", "edit_answer"),
     Command("/pick", "pick"),
     Command("/signals", "signals"),
+    Command("/memory", "memory", "words"),
     Command("/teach", "teach", "L2 | stop | result"),
     Command("/copy", "copy"),
     Command("/profile", "profile", "name"),

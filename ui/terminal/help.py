@@ -24,6 +24,7 @@ _FIXED: Final = {
     "tree": (("Up Down", "help.choose"), ("Enter", "help.tree.enter"), ("Esc", "help.esc")),
     "adapters": (("Up Down", "help.choose"), ("Enter", "help.adapters.enter"), ("Esc", "help.esc")),
     "signals": (("Up Down", "help.choose"), ("Esc", "help.esc")),
+    "memory": (("Up Down", "help.choose"), ("Enter", "help.memory.enter"), ("Esc", "help.esc")),
     "teach": (("Enter", "help.teach.enter"), ("Up Down", "foot.scroll"), ("Esc", "help.esc")),
     "result": (("Up Down", "foot.scroll"), ("Esc", "help.esc")),
 }
@@ -34,6 +35,7 @@ _PLACES: Final = {
     "tree": ("tree",),
     "adapters": ("adapters",),
     "signals": ("signals",),
+    "memory": ("memory",),
     "result": ("teach",),
 }
 

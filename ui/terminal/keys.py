@@ -76,6 +76,13 @@ KEYS: Final = (
     Key("tree.branch", "b"),
     Key("signals.confirm", "c"),
     Key("signals.erase", "x,delete"),
+    Key("memory.search", "/"),
+    Key("memory.add", "n"),
+    Key("memory.approve", "a"),
+    Key("memory.edit", "e"),
+    Key("memory.forget", "x,delete"),
+    Key("memory.waiting", "w"),
+    Key("memory.pause", "p"),
     Key("adapters.promote", "p"),
     Key("adapters.rollback", "b"),
     Key("adapters.remove", "x"),
@@ -191,7 +198,7 @@ def _normal(keys: str) -> tuple[str, ...]:
 
 def _types_text(key: Key, pressed: Iterable[str]) -> bool:
     """Whether a key that works while the user writes would take a letter away."""
-    writes = key.place not in ("turn", "call", "tree", "adapters", "signals", "teach")
+    writes = key.place not in ("turn", "call", "tree", "adapters", "signals", "memory", "teach")
     return writes and any(
         name in (*_SIGNS.values(), "enter") or (key_to_character(name) or "\0").isprintable() for name in pressed
     )

@@ -77,28 +77,38 @@ class ProfilesScreen(ChoiceScreen):
         super().__init__("profiles.title", _described(profiles), current, "foot.use", language)
 
 
-class TitleScreen(ModalScreen[str | None]):
-    """Write the title of a conversation. Dismissed with it, or with None."""
+class WordsScreen(ModalScreen[str | None]):
+    """Write one line. Dismissed with it, or with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close")]
 
-    def __init__(self, title: str, language: str) -> None:
+    def __init__(self, title_key: str, words: str, empty_key: str, most_characters: int, language: str) -> None:
+        """`empty_key` is said of a line that says nothing."""
         super().__init__()
-        # A title comes from a message, which may come from anywhere.
-        self._heading = display_line(title)
+        self._heading = say(title_key, language)
+        # It may come from anywhere.
+        self._words = display_line(words)
+        self._empty = say(empty_key, language)
+        self._most_characters = most_characters
         self._language = language
 
     def compose(self) -> ComposeResult:
+        keys = foot((("Enter", "foot.save"), ("Esc", "foot.close")), Keymap({}), self._language)
         with Vertical(classes="panel short"):
-            yield Line(say("rename.title", self._language), classes="title")
-            yield Input(self._heading, max_length=MAX_TITLE_CHARACTERS, select_on_focus=False)
-            yield Line("", id="title-note", classes="failed")
-            yield Line(
-                foot((("Enter", "foot.save"), ("Esc", "foot.close")), Keymap({}), self._language), classes="keys"
-            )
+            yield Line(self._heading, classes="title")
+            yield Input(self._words, max_length=self._most_characters, select_on_focus=False)
+            yield Line("", id="words-note", classes="failed")
+            yield Line(keys, classes="keys")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if event.value.strip():
             self.dismiss(event.value.strip())
         else:
-            self.query_one("#title-note", Line).show(say("rename.empty", self._language))
+            self.query_one("#words-note", Line).show(self._empty)
+
+
+class TitleScreen(WordsScreen):
+    """Write the title of a conversation."""
+
+    def __init__(self, title: str, language: str) -> None:
+        super().__init__("rename.title", title, "rename.empty", MAX_TITLE_CHARACTERS, language)

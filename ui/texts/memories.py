@@ -88,6 +88,16 @@ TEXTS: Mapping[str, Wording] = {
         "已暂停：恢复之前不会记住你说的话。已记住的内容仍会使用。",
     ),
     "memory.resumed": Wording("What you say of yourself is remembered again.", "将重新记住你谈到自己的内容。"),
+    "memory.changed": Wording("Changed: {text}", "已修改：{text}"),
+    "memory.is_gone": Wording("Forgotten: {text}", "已忘记：{text}"),
+    "memory.cannot.approve": Wording(
+        "It needs no approval; its state is: {state}.", "它不需要批准，当前状态：{state}。"
+    ),
+    "memory.cannot.edit": Wording("It cannot be edited; its state is: {state}.", "它不能修改，当前状态：{state}。"),
+    "memory.cannot.forget": Wording(
+        "There is nothing to forget; its state is: {state}.", "没有可忘记的，当前状态：{state}。"
+    ),
+    "memory.cannot.hint": Wording("Choose another one.", "请选择另一条。"),
     # The review.
     "memory.review.place": Wording("{place} of {count}", "第 {place} 条，共 {count} 条"),
     "memory.review.choose": Wording(
@@ -148,4 +158,53 @@ TEXTS: Mapping[str, Wording] = {
         "Not recalled once in {days} days; what is of no use can go: macaron memory forget NUMBER",
         "{days} 天内一次也没有用到；没用的可以忘记：macaron memory forget 编号",
     ),
+    # The terminal.
+    "command.memory": Wording(
+        "See, correct, approve and forget what is remembered", "查看、更正、批准和忘记所记住的内容"
+    ),
+    "memory.screen.title": Wording(
+        "Memory · {active} known, {pending} wait for you", "记忆 · 已记住 {active} 条，{pending} 条等你查看"
+    ),
+    "memory.screen.waiting": Wording(
+        "Memory · what waits for you ({pending})", "记忆 · 等你查看的内容（{pending} 条）"
+    ),
+    "memory.screen.paused": Wording(" · paused since {day}", " · 自 {day} 起暂停"),
+    "memory.screen.none": Wording(
+        "Nothing is remembered yet. Say something about yourself in the chat, or add it here.",
+        "还没有记住任何内容。可以在对话中谈谈自己，或在这里添加。",
+    ),
+    "memory.placeholder": Wording("search", "搜索"),
+    "memory.write": Wording("What should be remembered?", "要记住什么？"),
+    "memory.write.empty": Wording("Write what should be remembered.", "请写下要记住的内容。"),
+    "foot.search": Wording("search", "搜索"),
+    "foot.add": Wording("add", "添加"),
+    "foot.approve": Wording("approve", "批准"),
+    "foot.forget": Wording("forget", "忘记"),
+    "foot.waiting": Wording("waiting", "待查看"),
+    "key.memory.search": Wording("search", "搜索"),
+    "key.memory.add": Wording("write what should be remembered", "写下要记住的内容"),
+    "key.memory.approve": Wording("approve one that waits", "批准等待查看的一条"),
+    "key.memory.edit": Wording("say it otherwise", "换个说法"),
+    "key.memory.forget": Wording("forget it for good; reject one that waits", "永久忘记；拒绝等待查看的一条"),
+    "key.memory.waiting": Wording("list those that wait, or those that are known", "列出等待查看的，或已记住的"),
+    "key.memory.pause": Wording("pause remembering, or go on", "暂停记忆，或继续"),
+    "help.memory.enter": Wording("see its words and where they come from", "查看原话和来源"),
+    # The page.
+    "page.memory.close": Wording("Close memory", "关闭记忆"),
+    "page.memory.back": Wording("All memories", "全部记忆"),
+    "page.memory.known": Wording("Known", "已记住"),
+    "page.memory.waiting": Wording("Waiting ({count})", "待查看（{count}）"),
+    "page.memory.report": Wording("How they stand", "整理报告"),
+    "page.memory.pause": Wording("Pause", "暂停"),
+    "page.memory.resume": Wording("Go on remembering", "恢复"),
+    "page.memory.search": Wording("Search", "搜索"),
+    "page.memory.search.label": Wording("Search in memory", "搜索记忆"),
+    "page.memory.add": Wording("Add", "添加"),
+    "page.memory.add.label": Wording("What should be remembered?", "要记住什么？"),
+    "page.memory.approve": Wording("Approve", "批准"),
+    "page.memory.reject": Wording("Reject", "拒绝"),
+    "page.memory.edit": Wording("Save", "保存"),
+    "page.memory.forget": Wording("Forget", "忘记"),
+    "page.memory.edit.label": Wording("What is remembered", "记住的内容"),
+    "page.memory.older": Wording("Show older ones", "显示更早的"),
 }
