@@ -11,6 +11,7 @@ import gradio as gr
 from ui.browser import parts
 from ui.browser.adapter_handlers import AdapterHandlers
 from ui.browser.handlers import Handlers
+from ui.browser.memory_handlers import MemoryHandlers
 from ui.browser.teaching_handlers import TeachingHandlers
 from ui.client import Client
 from ui.strings import say
@@ -27,6 +28,7 @@ def build_page(
     """
     handlers = Handlers(connect, language)
     of_adapters = AdapterHandlers(handlers.client, language)
+    of_memory = MemoryHandlers(handlers.client, language)
     page = gr.Blocks(title=say("page.title", language), analytics_enabled=False, fill_width=True)
     with page:
         with gr.Sidebar(width=300):
@@ -39,6 +41,7 @@ def build_page(
             )
             adapters = parts.adapters_part(language)
             signals = parts.signals_part(language)
+            memory = parts.memory_part(language)
             if teaching is not None:
                 _teaching_panel(teaching, language)
             about = parts.text_part("about")
@@ -79,6 +82,13 @@ def build_page(
         _on(adapters.show, of_adapters.show, [adapters])
         _on(adapters.ask, of_adapters.ask, [adapters])
         _on(adapters.agree, of_adapters.agree, [adapters])
+        _on(memory.list, of_memory.list, [memory])
+        _on(memory.show, of_memory.show, [memory])
+        _on(memory.ask, of_memory.ask, [memory])
+        _on(memory.decide, of_memory.decide, [memory])
+        _on(memory.keep, of_memory.keep, [memory])
+        _on(memory.rest, of_memory.rest, [memory])
+        _on(memory.report, of_memory.report, [memory])
         _on(signals.list, handlers.signals.list, [signals])
         _on(signals.erase, handlers.signals.erase, [*shown, signals])
         _on(signals.confirm, handlers.signals.confirm, [*shown, signals])

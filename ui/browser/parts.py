@@ -98,6 +98,18 @@ def signals_part(language: str) -> gr.HTML:
     return _part("signals", template)
 
 
+def memory_part(language: str) -> gr.HTML:
+    """A button and the panel that it opens. value: {html}, HTML of ours."""
+    opener, close = _say("memory.title", language), _say("page.memory.close", language)
+    template = f"""
+<button type="button" class="plain" data-part="opener">{opener}</button>
+<dialog data-part="dialog" tabindex="-1" aria-label="{opener}">
+  <button type="button" class="quiet close" data-part="close" aria-label="{close}" title="{close}">×</button>
+  <div data-part="body"></div>
+</dialog>"""
+    return _part("memory", template)
+
+
 def teaching_part(language: str) -> gr.HTML:
     """A button, a line below it, and the panel that it opens. value: {html, line, running, done, total}.
 

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, cast, get_args
 from engine.errors import UsageProblem
 from engine.harness.approvals import Answer
 from engine.values import Attachment, Rating
+from ui import memory_changes
 from ui.adapter_changes import CHANGES, Change
 
 MAX_MESSAGE_CHARACTERS: Final = 400_000
@@ -16,7 +17,9 @@ MAX_FILES: Final = 8
 MAX_FILE_BYTES: Final = 256 << 10
 """Of one attached file, as UTF-8. The context of a local base holds a fraction of it."""
 MAX_NAME_CHARACTERS: Final = 120
+MAX_MEMORY_CHARACTERS: Final = 1_000
 ExportFormat = Literal["markdown", "json"]
+ListedMemories = Literal["active", "pending"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +90,7 @@ def rating_of(data: object) -> Rating:
 
 def signal_of(data: object) -> int:
     """The number of a signal. Raises: UsageProblem."""
-    number = _object(data).get("signal")
-    if type(number) is not int or not 0 < number < 2**53:
-        raise _refused("signal")
-    return number
+    return _number(_object(data), "signal")
 
 
 def title_of(data: object) -> str:
@@ -117,6 +117,41 @@ def change_of(data: object) -> Change:
     if wanted not in CHANGES:
         raise _refused("change")
     return cast(Change, wanted)
+
+
+def memory_of(data: object) -> int:
+    """The number of a memory. Raises: UsageProblem."""
+    return _number(_object(data), "memory")
+
+
+def memory_change_of(data: object) -> memory_changes.Change:
+    """What is to be done with a memory. Raises: UsageProblem."""
+    wanted = _object(data).get("change")
+    if wanted not in memory_changes.CHANGES:
+        raise _refused("change")
+    return cast(memory_changes.Change, wanted)
+
+
+def listed_of(data: object) -> ListedMemories:
+    """Which memories are wanted; those that are known where it is not said. Raises: UsageProblem."""
+    state = _object(data).get("state") or "active"
+    if state not in get_args(ListedMemories):
+        raise _refused("state")
+    return cast(ListedMemories, state)
+
+
+def words_of(data: object) -> str:
+    """What was written in a field of the panel of memories; empty where there is none. Raises: UsageProblem."""
+    values = _object(data)
+    return _text(values, "text", MAX_MEMORY_CHARACTERS) if values.get("text") is not None else ""
+
+
+def paused_of(data: object) -> bool:
+    """Raises: UsageProblem."""
+    is_paused = _object(data).get("paused")
+    if not isinstance(is_paused, bool):
+        raise _refused("paused")
+    return is_paused
 
 
 def lesson_of(data: object) -> str:
@@ -156,6 +191,13 @@ def _text(values: dict[str, Any], key: str, max_characters: int) -> str:
     if len(value) > max_characters:
         raise UsageProblem(f"The text is longer than {max_characters:,} characters.", "Send a shorter one.")
     return value
+
+
+def _number(values: dict[str, Any], key: str) -> int:
+    number = values.get(key)
+    if type(number) is not int or not 0 < number < 2**53:
+        raise _refused(key)
+    return number
 
 
 def _optional(values: dict[str, Any], key: str) -> str | None:
