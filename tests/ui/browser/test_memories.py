@@ -1,5 +1,6 @@
 """The panel of memories in a real browser: what it lists and tells, and what its buttons change."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,10 +8,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from engine.errors import UsageProblem
-from engine.memory.values import Draft
+from engine.memory.values import Draft, Memory, MemoryDetails, Standing
 from tests.ui.browser.conftest import Connecting, OpenTab
 from tests.ui.shelves import open_memories
-from ui.browser.memories import PAGE_SIZE
+from ui.browser.memories import PAGE_SIZE, View, list_html, one_html
 from ui.browser.payloads import listed_of, memory_change_of, memory_of, paused_of, words_of
 from ui.memory_shelf import MemoryShelf
 
@@ -43,13 +44,41 @@ def kept(shelf: MemoryShelf) -> list[str]:
 
 def test_what_is_known_is_listed_and_what_waits_is_counted(shelf: MemoryShelf, open_tab: OpenTab) -> None:
     shelf.add_memory("I like tea")
-    shelf.add_memory("<b>I</b> live in Oslo")
+    shelf.add_memory("I work in R&D")
     wait_for_review(shelf, "I own a boat")
     opened = panel(open_tab())
     expect(opened.locator("h2")).to_have_text("Memory · 2 known, 1 wait for you")
     expect(opened.locator("li")).to_have_count(2)
-    expect(opened.locator("li").first).to_contain_text("<b>I</b> live in Oslo")
-    expect(opened.locator("li b")).to_have_count(0)
+    expect(opened.locator("li").first).to_contain_text("I work in R&D")
+
+
+def test_markup_in_a_memory_is_shown_as_it_is() -> None:
+    evil = Memory(
+        memory_id=7,
+        text='<img src=x onerror=alert(1)>"',
+        kind="fact",
+        evidence="<script>",
+        turn_id="t-1",
+        conversation_id="<i>",
+        trust="typed",
+        r0=0.7,
+        validation=0.8,
+        slot="",
+        due_on="",
+        state="active",
+        supersedes=(),
+        created_at="2026-11-30",
+        used_at=None,
+        validated_at=None,
+    )
+    details = MemoryDetails(evil, 0.5, (evil,), "<script>x", "")
+    for drawn in (
+        list_html([evil], Standing(1, 0, 0, None), View(words="<u>"), "en", said="<s>"),
+        one_html(details, "zh"),
+        one_html(details, "en", is_asked=True),
+    ):
+        assert "&lt;img" in drawn and not re.search(r"<(?:img|script|i|u|s)\b", drawn)
+    assert 'value="&lt;img src=x onerror=alert(1)&gt;&quot;"' in one_html(details, "en")
 
 
 def test_where_nothing_is_known_it_says_how_to_begin_and_one_is_added(shelf: MemoryShelf, open_tab: OpenTab) -> None:
