@@ -40,7 +40,7 @@ from engine.runtime.protocol import NEVER, Prefilled, Runtime, Stop
 from engine.store import Store
 from engine.summaries import Summaries, longest_summary_tokens
 from engine.values import Attachment, Provenance, Route, TurnRecord, TurnState
-from engine.views import ViewBuilder
+from engine.views import OpenView, ViewBuilder
 
 Steps = Generator[TurnEvent | Aside[Any], None, None]
 """Of a turn: what faces see, and work that it waits for while others may have the engine."""
@@ -315,7 +315,7 @@ class Agent:
         known = self._minding.recall(record, path, message, views, self._offer.memory)
         view = views.open(record.conversation_id, path, expert, message, [one.line for one in known])
         if view.newly_folded:
-            yield turn.notice("folded", turns=view.newly_folded)
+            yield turn.notice("folded", turns=view.newly_folded, **_what_is_left(view))
         for other in views.needs_summary(view):
             for done in summaries.write(other, stop):
                 if isinstance(done, Prefilled):
@@ -432,6 +432,12 @@ def _check_unicode(text: str, what: str) -> None:
 def _notice(turn: RunningTurn, note: Note) -> TurnEvent:
     values = {"expert": note.expert, "adapter": note.content_hash[:12]}
     return turn.notice(note.code, **values, **({"problem": note.problem} if note.problem else {}))
+
+
+def _what_is_left(view: OpenView) -> dict[str, Any]:
+    """Of turns that are not read any more: the lines that stand for them, and how many pinned ones have no room."""
+    lines = [{"kind": line.kind, "text": line.text} for line in view.epoch.memory.lines]
+    return {"lines": lines, "moved_out": len(view.moved_out)}
 
 
 def _is_tainted(turn: RunningTurn, path: Sequence[TurnRecord]) -> bool:

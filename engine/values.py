@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from engine.memory.folding.values import NOTHING, RunningMemory
 from engine.runtime.protocol import AdapterStack, Tokens, Usage
 from engine.signals.values import Signal
 
@@ -69,6 +70,8 @@ class Epoch:
     """Why it began: first, harness, base, folded, or forgotten."""
     folded_through: str | None = None
     """The last turn that is no longer read; None when the view begins with the conversation."""
+    memory: RunningMemory = NOTHING
+    """What stands for the turns up to that one, in the head."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ from typing import Final
 
 from engine.errors import ContextOverflow
 from engine.harness.message import attachment_block, shown_name, user_message
-from engine.harness.prompt import Prompt, PromptState, build, close, head, with_memory
+from engine.harness.prompt import Folded, Prompt, PromptState, build, close, folded_text, head, with_memory
+from engine.memory.folding.values import NOTHING, FoldedLine, Written
+from engine.memory.folding.writing import write
 from engine.mixture import Mixture
 from engine.routing import timeline
 from engine.routing.timeline import ViewPlan
@@ -20,10 +22,14 @@ from engine.values import Attachment, Epoch, Segment, TurnRecord
 _ANSWER_SHARE: Final = 0.25
 """Part of the context that stays free for the answer, if the profile allows so long a one."""
 _FOLDED_SHARE: Final = 0.5
-"""Part of the context that history may fill after folding; folding again at once would cost a full read each turn."""
+"""Part of the context that history, and what stands for the rest of it, may fill after folding; folding again at once
+would cost a full read each turn."""
+_MEMORY_SHARE: Final = 0.125
+"""Part of the context that what stands for folded turns may fill, and that is kept free for it."""
+_MOST_MEMORY_TOKENS: Final = 1024
 _MARGIN: Final = 32
 """More tokens than the markup of any family puts around a message."""
-_MANY_TURNS: Final = 9999
+_MANY: Final = Folded(9999)
 """For the size of the longest head: one that tells of as many folded turns."""
 
 
@@ -34,6 +40,12 @@ class OpenView:
     epoch: Epoch
     plan: ViewPlan
     newly_folded: int
+    moved_out: tuple[FoldedLine, ...] = ()
+    """Pinned lines that the running memory has no room for any more; recall and search still find them."""
+
+    @property
+    def folded(self) -> Folded:
+        return Folded(self.plan.folded_turns, self.epoch.memory.shown)
 
 
 def shared_views(heads: Mapping[str, str], stacks: Mapping[str, AdapterStack]) -> dict[str, str]:
@@ -55,6 +67,8 @@ class ViewBuilder:
         answer = min(mixture.profile.max_answer_tokens, int(self.context_tokens * _ANSWER_SHARE))
         self._prompt_limit = self.context_tokens - answer
         self._longest_summary_tokens = longest_summary_tokens
+        self._memory_tokens = min(int(self.context_tokens * _MEMORY_SHARE), _MOST_MEMORY_TOKENS)
+        """Of the block of a running memory, with what is around its lines."""
 
     def check_fits(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """Refuse a message that would not fit even an empty view. Nothing is stored yet.
@@ -98,21 +112,23 @@ class ViewBuilder:
         before = plan or timeline.plan_view(path, known, {})
         readable = [turn for turn in path if timeline.is_readable(turn)]
         kept = self._fold(readable, expert, message)
-        folded = len(readable) - len(kept)
-        folded_through = readable[folded - 1].turn_id if folded else None
+        folded = readable[: len(readable) - len(kept)]
+        written = self._written(conversation_id, folded)
         begun = Epoch(
             self._store.new_epoch_id(),
             conversation_id,
             expert,
             known.number + 1 if known else 0,
-            head(self._harness, self._encoder, expert, folded),
+            head(self._harness, self._encoder, expert, Folded(len(folded), written.memory.shown)),
             self._base_hash,
             self._harness.version,
             reason,
-            folded_through,
+            folded[-1].turn_id if folded else None,
+            written.memory,
         )
         self._store.begin_epoch(begun)
-        return OpenView(begun, timeline.plan_view(path, begun, {}), max(0, folded - before.folded_turns))
+        newly_folded = max(0, len(folded) - before.folded_turns)
+        return OpenView(begun, timeline.plan_view(path, begun, {}), newly_folded, written.moved_out)
 
     def prompt(self, view: OpenView, path: Sequence[TurnRecord], message: str, memory: Sequence[str] = ()) -> Prompt:
         """`path` gives the unseen turns with the summaries they have by now."""
@@ -126,7 +142,7 @@ class ViewBuilder:
             message,
             tuple(memory),
         )
-        return build(state, self._harness, self._encoder, view.plan.folded_turns)
+        return build(state, self._harness, self._encoder, view.folded)
 
     def segments(self, view: OpenView, prompt: Prompt, turn_id: str, completion: Tokens) -> tuple[Segment, ...]:
         """What the view has gained once the turn is over: the unseen turns and the new one."""
@@ -179,30 +195,43 @@ class ViewBuilder:
         if plan.past:
             size = len(epoch.head) + sum(len(segment.tokens) for segment in plan.past)
         else:
-            size = self._frame_size(expert, plan.folded_turns)
+            size = self._frame_size(expert, Folded(plan.folded_turns, epoch.memory.shown))
         size += sum(self._turn_size(turn, expert) for turn in plan.unseen)
         return size + self._message_size(message) <= self._prompt_limit
 
     def _fold(self, readable: Sequence[TurnRecord], expert: str, message: str) -> Sequence[TurnRecord]:
         """The newest of `readable` that a fresh epoch can hold; all of them when they fit."""
-        frame = self._frame_size(expert, len(readable))
+        frame = self._frame_size(expert, Folded(len(readable)))
         limit = self._prompt_limit - frame - self._message_size(message)
         sizes = {turn.turn_id: self._turn_size(turn, expert) for turn in readable}
         if sum(sizes.values()) <= limit:
             return readable
-        budget = min(limit, int(self.context_tokens * _FOLDED_SHARE))
+        budget = min(limit, int(self.context_tokens * _FOLDED_SHARE)) - self._memory_tokens
         return readable[timeline.fold(readable, budget, lambda turn: sizes[turn.turn_id]) :]
 
     def _room(self) -> int:
         """Tokens of the longest message that an empty view can hold."""
-        frames = max(self._frame_size(expert, _MANY_TURNS) for expert in self._harness.systems)
-        return self._prompt_limit - frames - _MARGIN
+        frames = max(self._frame_size(expert, _MANY) for expert in self._harness.systems)
+        return self._prompt_limit - frames - self._memory_tokens - _MARGIN
 
-    def _frame_size(self, expert: str, folded_turns: int) -> int:
+    def _written(self, conversation_id: str, folded: Sequence[TurnRecord]) -> Written:
+        """The running memory that stands for `folded`: the one that stands for the most of them, and the rest."""
+        turn_ids = [turn.turn_id for turn in folded]
+        before, start = NOTHING, 0
+        if known := self._store.running_memory(conversation_id, turn_ids):
+            before, start = known[0], turn_ids.index(known[1]) + 1
+        with_lines, without = (self._encoder.encode(folded_text(Folded(1, lines))) for lines in (("",), ()))
+        budget = self._memory_tokens - (len(with_lines) - len(without))
+        return write(before, folded[start:], folded[:start], budget, self._line_size)
+
+    def _line_size(self, line: FoldedLine) -> int:
+        return len(self._encoder.encode(f"- {line.shown}\n"))
+
+    def _frame_size(self, expert: str, folded: Folded) -> int:
         """Tokens of a view that reads an empty message and nothing else. Some families put the system text there."""
-        beginning = head(self._harness, self._encoder, expert, folded_turns)
+        beginning = head(self._harness, self._encoder, expert, folded)
         empty = PromptState(expert, beginning, (), (), "")
-        return len(build(empty, self._harness, self._encoder, folded_turns).tokens)
+        return len(build(empty, self._harness, self._encoder, folded).tokens)
 
     def _turn_size(self, turn: TurnRecord, expert: str) -> int:
         """Upper bound of a past turn's tokens when it is rendered anew."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from engine.errors import UsageProblem
 from engine.harness.message import user_message
-from engine.harness.prompt import Harness, PromptState, build, head
+from engine.harness.prompt import Folded, Harness, PromptState, build, head
 from engine.routing import timeline
 from engine.runtime.protocol import AdapterStack, Encoder, Tokens
 from engine.store import Store
@@ -53,10 +53,11 @@ def recorded_steps(
     known = store.segments(epoch.epoch_id, [one.turn_id for one in before]) if is_same else {}
     plan = timeline.plan_view(before, epoch, known)
     own = {name for name, view in view_of.items() if view == expert}
+    folded = Folded(plan.folded_turns, epoch.memory.shown)
     prompt = build(
         PromptState(
             expert,
-            head(harness, encoder, expert, plan.folded_turns),
+            head(harness, encoder, expert, folded),
             tuple(segment.tokens for segment in plan.past),
             tuple(timeline.as_unseen(one, own) for one in plan.unseen),
             user_message(turn.user_text, turn.attachments),
@@ -64,7 +65,7 @@ def recorded_steps(
         ),
         harness,
         encoder,
-        plan.folded_turns,
+        folded,
     ).tokens
     # What the view gained by this turn ends with all that was written and put between; it was read from there on.
     first = traces[0].prompt

@@ -2,11 +2,13 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.bench import memory, memory_scale
+from engine.memory.folding.noting import noted_in
+from tests.bench import memory, memory_folding, memory_scale
 from tests.bench.memory import GOALS, locomo_figures, make_report, set_figures, update_figures
 from tests.bench.memory_arms import arm_of, updated
 from tests.bench.memory_sets import (
@@ -23,6 +25,7 @@ from tests.bench.memory_sets import (
     recall_at,
 )
 from tests.bench.report import to_json
+from tests.engine.memory.folding.telling import told
 from tests.support.embedding import HashedWords
 
 SMALL = Told(
@@ -140,3 +143,36 @@ def test_a_file_that_is_not_there_is_refused(tmp_path, capsys):
     with pytest.raises(SystemExit):
         memory.main(["--locomo", str(Path(tmp_path) / "none.json")])
     assert "there is no file" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def lived():
+    return memory_folding.live(8_000, 0, None, memory_folding.planted()[::4])
+
+
+def test_what_is_planted_in_a_long_conversation_must_not_be_lost():
+    for one in memory_folding.planted():
+        lines = [noted.line for noted in noted_in(told(1, one.said), speaks=True, is_clean=True)]
+        assert any(line.is_pinned and one.expected in line.text for line in lines), one
+
+
+def test_a_conversation_much_longer_than_its_view_loses_nothing_that_counts(lived):
+    figures, (row,) = memory_folding.figures(lived)
+    assert lived.lost == ()
+    assert figures["folding_pinned_kept"].value == figures["folding_turns_stored"].value == 1
+    assert figures["folding_line_faults"].value == 0 < figures["folding_line_faults"].runs
+    assert row["folds"] > 5
+    assert row["longest prompt"] <= memory_folding.CONTEXT_TOKENS - memory_folding.ANSWER_TOKENS
+
+
+def test_a_turn_late_in_a_long_conversation_reads_as_much_as_an_early_one(lived):
+    steady = [turn.usage.prompt_tokens for turn in lived.closed[lived.folds[0] :]]
+    half = len(steady) // 2
+    assert abs(sum(steady[half : 2 * half]) / sum(steady[:half]) - 1) <= 0.1
+
+
+def test_what_is_lost_and_what_drifts_is_seen(lived):
+    without = replace(lived, in_memory=frozenset(), recalled=frozenset())
+    assert memory_folding.figures(without)[0]["folding_pinned_kept"].value == 0
+    assert len(memory_folding.lost_rows(without)) == len(lived.planted)
+    assert memory_folding.drift([1.0] * 18 + [2.0] * 2) == 1.0

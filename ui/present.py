@@ -4,7 +4,7 @@ Pure: values in, lines out. Knows no widget, no colour and no terminal; the chat
 Every text that was not written by us passes `display_text` or `display_line` before it is returned.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -41,6 +41,7 @@ __all__ = [
     "display_text",
     "error_lines",
     "hit_line",
+    "notice_details",
     "notice_line",
     "rating_mark",
     "route_line",
@@ -138,7 +139,10 @@ def notice_line(notice: Notice, language: str) -> str:
     """A notice in words; one that we do not know is shown from its code and values."""
     turns = notice.values.get("turns")
     if notice.code == "folded" and isinstance(turns, int):
-        return say_count("notice.folded", language, turns)
+        folded, lines = say_count("notice.folded", language, turns), _folded_lines(notice)
+        if not lines:
+            return folded
+        return say("notice.folded.kept", language, folded=folded, lines=say_count("folded.lines", language, len(lines)))
     if notice.code == "length" and isinstance(notice.values.get("tokens"), int):
         return say("notice.length", language, tokens=notice.values["tokens"])
     if notice.code == "host_restarted":
@@ -168,6 +172,27 @@ def notice_line(notice: Notice, language: str) -> str:
 def _texts(memories: Any) -> str:
     """Of memories, which are given as (number, text) each."""
     return "; ".join(display_line(str(text), _MEMORY_CELLS) for _, text in memories or ())
+def notice_details(notice: Notice, language: str) -> str:
+    """What a notice opens to, a line each; empty where its line says it all."""
+    lines = [
+        say("folded.line", language, kind=_folded_kind(line, language), text=display_line(str(line.get("text", ""))))
+        for line in _folded_lines(notice)
+    ]
+    moved_out = notice.values.get("moved_out")
+    if lines and isinstance(moved_out, int) and moved_out > 0:
+        lines.append(say_count("folded.moved_out", language, moved_out))
+    return "\n".join(lines)
+
+
+def _folded_lines(notice: Notice) -> Sequence[Mapping[str, object]]:
+    """What stands for turns that are not read any more."""
+    lines = notice.values.get("lines") if notice.code == "folded" else None
+    return [line for line in lines if isinstance(line, Mapping)] if isinstance(lines, Sequence) else []
+
+
+def _folded_kind(line: Mapping[str, object], language: str) -> str:
+    key = f"folded.kind.{line.get('kind')}"
+    return say(key, language) if key in TEXTS else display_line(str(line.get("kind", "")))
 
 
 def state_line(state: TurnState, language: str) -> str:

@@ -48,6 +48,18 @@ class Harness:
 
 
 @dataclass(frozen=True, slots=True)
+class Folded:
+    """What lies before a view: so many turns that it does not read any more, and lines that stand for them."""
+
+    turns: int = 0
+    lines: tuple[str, ...] = ()
+    """Such as "[fact] I am allergic to peanuts" (`engine.memory.folding`)."""
+
+
+NOTHING_FOLDED: Final = Folded()
+
+
+@dataclass(frozen=True, slots=True)
 class UnseenTurn:
     """A past turn that the view has no tokens of: another expert's (answer = its summary), or an own one."""
 
@@ -115,17 +127,24 @@ def with_hands(harness: Harness, heads: Mapping[str, str], tools: Mapping[str, t
     )
 
 
-def head(harness: Harness, encoder: Encoder, expert: str, folded_turns: int = 0, *, with_tools: bool = True) -> Tokens:
-    """The beginning of a view. A view that no longer reads its first turns says so."""
-    system = _system(harness, expert, folded_turns, with_tools)
+def head(
+    harness: Harness, encoder: Encoder, expert: str, folded: Folded = NOTHING_FOLDED, *, with_tools: bool = True
+) -> Tokens:
+    """The beginning of a view. A view that no longer reads its first turns says so, and what stands for them."""
+    system = _system(harness, expert, folded, with_tools)
     return encode_parts(harness.chat_format.head(system), encoder, harness.markup)
 
 
 def build(
-    state: PromptState, harness: Harness, encoder: Encoder, folded_turns: int = 0, *, with_tools: bool = True
+    state: PromptState,
+    harness: Harness,
+    encoder: Encoder,
+    folded: Folded = NOTHING_FOLDED,
+    *,
+    with_tools: bool = True,
 ) -> Prompt:
     """Token ids of everything the expert reads, ending where its answer begins."""
-    system = _system(harness, state.expert, folded_turns, with_tools)
+    system = _system(harness, state.expert, folded, with_tools)
     is_first = not state.past
     unseen: list[tuple[str, Tokens]] = []
     for turn in state.unseen:
@@ -192,8 +211,7 @@ def with_memory(text: str, memory: Sequence[str]) -> str:
     if not memory:
         return text
     told = _TOLD_CHINESE if _HAN.search(text) else _TOLD
-    lines = "\n".join(f"- {' '.join(line.split())}" for line in memory)
-    return f"<memory>\n{told}\n{lines}\n</memory>\n{text}"
+    return f"{_fenced(memory, told)}\n{text}"
 
 
 def _past_turn(turn: UnseenTurn, harness: Harness, encoder: Encoder, is_first: bool, system: Content) -> Tokens:
@@ -205,9 +223,20 @@ def _past_turn(turn: UnseenTurn, harness: Harness, encoder: Encoder, is_first: b
     return encode_parts(parts, encoder, harness.markup)
 
 
-def _system(harness: Harness, expert: str, folded_turns: int, with_tools: bool) -> Content:
-    system = harness.systems[expert]
-    if folded_turns:
-        system += f"\n\nEarlier turns of this conversation ({folded_turns}) are no longer shown to you."
+def folded_text(folded: Folded) -> str:
+    """What the system text says of turns that are not read any more; empty where there are none."""
+    if not folded.turns:
+        return ""
+    text = f"\n\nEarlier turns of this conversation ({folded.turns}) are no longer shown to you."
+    return f"{text} What was said in them, in short:\n{_fenced(folded.lines)}" if folded.lines else text
+
+
+def _system(harness: Harness, expert: str, folded: Folded, with_tools: bool) -> Content:
+    system = harness.systems[expert] + folded_text(folded)
     tools = harness.tools.get(expert, ()) if with_tools else ()
     return system_content(system, tools, style_of(harness.chat_format.family)) if tools else system
+
+
+def _fenced(memory: Sequence[str], told: str = "") -> str:
+    lines = [*([told] if told else []), *(f"- {' '.join(line.split())}" for line in memory)]
+    return "\n".join(("<memory>", *lines, "</memory>"))

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Final
 
 from engine.memory.scripts import simplified
-from engine.memory.values import Memory
+from engine.memory.values import Memory, Statement
 from engine.memory.weighting import Event
 from engine.memory.words import content_terms
 
@@ -56,7 +56,7 @@ def links(text: str) -> tuple[str, ...]:
     return tuple(found.rstrip(".,;:!?") for found in _LINK.findall(text))
 
 
-def user_said_so(memory: Memory, sentence: str) -> Event | None:
+def user_said_so(memory: Statement, sentence: str) -> Event | None:
     """A sentence the user typed that says that what the memory is about is over: closed, cancelled, gone.
 
     It is about the memory when all that it names, without the words that say it is over, occurs there.

@@ -1,7 +1,7 @@
 """What a memory is, from its proposal to its end. Values only; knows neither tables, nor models, nor screens."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 MemoryKind = Literal["preference", "fact", "relation", "plan", "instruction"]
 """What the user likes, what is so about them, who is who to them, what they mean to do or when, how they want things
@@ -102,3 +102,20 @@ class Standing:
     pending: int
     superseded: int
     paused_since: str | None
+
+
+class Statement(Protocol):
+    """What is said of the user, as far as two such can be held against each other: a memory or a line of a running
+    memory."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def slot(self) -> str: ...
+
+    @property
+    def due_on(self) -> str: ...

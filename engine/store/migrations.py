@@ -639,3 +639,28 @@ def m014_what_turns_recalled(database: MigrationDatabase) -> None:
             "CREATE INDEX recalled_by_memory ON recalled (memory_id)",
         ],
     )
+
+
+@MIGRATIONS()
+def m015_epochs_keep_a_running_memory(database: MigrationDatabase) -> None:
+    # What stands for the turns that an epoch does not read, line by line: each names its turn, so that forgetting a
+    # turn finds the epochs whose head holds its words.
+    _execute(
+        database,
+        [
+            """
+            CREATE TABLE running_memory_lines (
+                epoch_id TEXT NOT NULL REFERENCES epochs (epoch_id),
+                position INTEGER NOT NULL,
+                turn_id TEXT NOT NULL REFERENCES turns (turn_id),
+                kind TEXT NOT NULL,
+                text TEXT NOT NULL,
+                is_pinned INTEGER NOT NULL,
+                slot TEXT NOT NULL,
+                due_on TEXT NOT NULL,
+                PRIMARY KEY (epoch_id, position)
+            )
+            """,
+            "CREATE INDEX running_memory_by_turn ON running_memory_lines (turn_id)",
+        ],
+    )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from engine.errors import BadText
+from engine.memory.folding.values import RunningMemory
 from engine.runtime.protocol import AdapterRef, AdapterStack, Tokens, Usage
 from engine.values import (
     Attachment,
@@ -128,7 +129,7 @@ def _usage_of(column: str | None) -> Usage:
     return Usage(**json.loads(column)) if column else Usage()
 
 
-def epoch_of(row: sqlite3.Row) -> Epoch:
+def epoch_of(row: sqlite3.Row, memory: RunningMemory) -> Epoch:
     return Epoch(
         epoch_id=row["epoch_id"],
         conversation_id=row["conversation_id"],
@@ -139,6 +140,7 @@ def epoch_of(row: sqlite3.Row) -> Epoch:
         harness_version=row["harness_version"],
         reason=row["reason"],
         folded_through=row["folded_through"],
+        memory=memory,
     )
 
 

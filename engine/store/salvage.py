@@ -53,6 +53,7 @@ TABLES: Final = (
     "memory_vectors",
     "memory_pauses",
     "recalled",
+    "running_memory_lines",
 )
 _SIDE_FILES: Final = ("", "-wal", "-shm", "-journal", ".source", ".source-wal", ".source-shm")
 _HEADER_BYTES: Final = 100

@@ -21,6 +21,7 @@ import engine.store.signals as signals
 import engine.store.turns as turns
 import engine.store.views as views
 from engine.errors import BadText, DatabaseDamaged, UsageProblem
+from engine.memory.folding.values import RunningMemory
 from engine.store.database import Database
 from engine.store.ids import IdMaker
 from engine.store.mending import IndexMender, with_a_sound_index
@@ -294,6 +295,13 @@ class Store:
         """The epoch of the view `expert` in which the turn was answered; None where it left no tokens there."""
         with self._database.reading() as connection:
             return views.epoch_of_turn(connection, turn_id, expert)
+
+    def running_memory(self, conversation_id: str, turn_ids: Sequence[str]) -> tuple[RunningMemory, str] | None:
+        """The running memory, of whichever view, that stands for the most of these turns of one branch, oldest first,
+        and the last turn that it stands for. None where there is none with a line.
+        """
+        with self._database.reading() as connection:
+            return views.latest_memory(connection, conversation_id, turn_ids)
 
     def begin_epoch(self, epoch: Epoch) -> None:
         """Raises: UnknownName when there is no such conversation or no such folded turn."""

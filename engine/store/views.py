@@ -5,9 +5,10 @@ Each function works on the connection it is given and leaves transactions to its
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import engine.store.rows as rows
+from engine.memory.folding.values import FoldedLine, RunningMemory
 from engine.values import Epoch, Segment, Trace
 
 
@@ -22,18 +23,37 @@ def latest_epoch(
     )
     for epoch_id, folded_through in found:
         if folded_through is None or folded_through in on_path:
-            return rows.epoch_of(connection.execute("SELECT * FROM epochs WHERE epoch_id = ?", [epoch_id]).fetchone())
+            return _epoch(connection, epoch_id)
     return None
 
 
 def epoch_of_turn(connection: sqlite3.Connection, turn_id: str, expert: str) -> Epoch | None:
     """The epoch of this view in which the turn was answered: the first that holds it; later ones only read it."""
     row = connection.execute(
-        "SELECT epochs.* FROM epochs JOIN segments USING (epoch_id) WHERE segments.turn_id = ? AND epochs.expert = ?"
+        "SELECT epoch_id FROM epochs JOIN segments USING (epoch_id) WHERE segments.turn_id = ? AND epochs.expert = ?"
         " ORDER BY epochs.number, epochs.epoch_id LIMIT 1",
         [turn_id, expert],
     ).fetchone()
-    return None if row is None else rows.epoch_of(row)
+    return None if row is None else _epoch(connection, row["epoch_id"])
+
+
+def latest_memory(
+    connection: sqlite3.Connection, conversation_id: str, turn_ids: Sequence[str]
+) -> tuple[RunningMemory, str] | None:
+    """Of the epochs of any view that are folded within these turns (oldest first), the memory that stands for the most
+    of them, and through which turn; an epoch without lines stands for nothing.
+    """
+    places = {turn_id: place for place, turn_id in enumerate(turn_ids)}
+    found = connection.execute(
+        "SELECT DISTINCT epoch_id, folded_through FROM epochs JOIN running_memory_lines USING (epoch_id)"
+        " WHERE conversation_id = ? AND folded_through IS NOT NULL",
+        [conversation_id],
+    )
+    known = [(places[through], epoch_id, through) for epoch_id, through in found if through in places]
+    if not known:
+        return None
+    _, epoch_id, through = max(known)
+    return _memory(connection, epoch_id), through
 
 
 def insert_epoch(connection: sqlite3.Connection, epoch: Epoch, now: str) -> None:
@@ -55,6 +75,31 @@ def insert_epoch(connection: sqlite3.Connection, epoch: Epoch, now: str) -> None
             epoch.folded_through,
             now,
         ],
+    )
+    connection.executemany(
+        """
+        INSERT INTO running_memory_lines (epoch_id, position, turn_id, kind, text, is_pinned, slot, due_on)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+        [
+            (epoch.epoch_id, place, line.turn_id, line.kind, line.text, line.is_pinned, line.slot, line.due_on)
+            for place, line in enumerate(epoch.memory.lines)
+        ],
+    )
+
+
+def _epoch(connection: sqlite3.Connection, epoch_id: str) -> Epoch:
+    row = connection.execute("SELECT * FROM epochs WHERE epoch_id = ?", [epoch_id]).fetchone()
+    return rows.epoch_of(row, _memory(connection, epoch_id))
+
+
+def _memory(connection: sqlite3.Connection, epoch_id: str) -> RunningMemory:
+    found = connection.execute("SELECT * FROM running_memory_lines WHERE epoch_id = ? ORDER BY position", [epoch_id])
+    return RunningMemory(
+        tuple(
+            FoldedLine(row["kind"], row["text"], row["turn_id"], bool(row["is_pinned"]), row["slot"], row["due_on"])
+            for row in found
+        )
     )
 
 

@@ -1,8 +1,9 @@
 """Whether memory finds what was told, leaves out what holds no more, and is quick among a hundred thousand.
 
-`python -m tests.bench.memory [--json] [--quick] [--arm locomo|sets|updates|scale] [--seed N] [--locomo PATH]`. With the
+`python -m tests.bench.memory [--json] [--quick] [--arm ARM] [--seed N] [--locomo PATH]`. With the
 embedder that comes with the program, which reads no Chinese. The LoCoMo conversations are not part of the project: name
-their file, or set MACARON_LOCOMO; without it what needs them says so. `--quick` takes one of them and few memories.
+their file, or set MACARON_LOCOMO; without it what needs them says so. `--quick` takes one of them, few memories and a
+short conversation. The arms: locomo, sets, updates, folding, scale.
 """
 
 import os
@@ -15,12 +16,12 @@ from typing import Final
 import numpy as np
 
 from engine.memory.embedding import Embedder
-from tests.bench import memory_scale, report
+from tests.bench import memory_folding, memory_scale, report
 from tests.bench.memory_arms import Arm, OfflineEmbedder, Updated, arm_of, updated, written_share
 from tests.bench.memory_sets import LANGUAGES, Question, Told, read_locomo, read_set, recall_at
 from tests.bench.report import Figure, Goal, Report, Row, missing, progress
 
-ARMS: Final = ("locomo", "sets", "updates", "scale")
+ARMS: Final = ("locomo", "sets", "updates", "folding", "scale")
 DEPTHS: Final = (5, 10, 20)
 OWN_DEPTH: Final = 5
 MEMORIES: Final = 100_000
@@ -45,6 +46,11 @@ GOALS: Final = {
         Goal("known_share_zh", "of the questions that can be answered, taken for known", "reported"),
         Goal("written_share_en", "of the messages with evidence, written by the rules alone", "reported"),
         Goal("written_share_zh", "of the messages with evidence, written by the rules alone", "reported"),
+        Goal("folding_pinned_kept", "of what must not be lost, in the running memory or recalled", ">=1.0"),
+        Goal("folding_turns_stored", "of the turns of a 40,000-token conversation, in the database", ">=1.0"),
+        Goal("folding_prompt_drift", "of prompt tokens a turn, last tenth from first", "<=0.10"),
+        Goal("folding_read_drift", "of prompt tokens read anew a turn, last tenth from first", "reported"),
+        Goal("folding_line_faults", "lines of running memories that their turn does not bear out", "<=0"),
         Goal("search_p95_ms", "ms, without the question's embedding", "<=10"),
         Goal("write_p95_ms", "ms, without the text's embedding", "<=50"),
     )
@@ -56,6 +62,13 @@ _OF_ARM: Final = {
         "absent_taken_for_known",
     ),
     "updates": ("stale_returned", "fresh_missing"),
+    "folding": (
+        "folding_pinned_kept",
+        "folding_turns_stored",
+        "folding_prompt_drift",
+        "folding_read_drift",
+        "folding_line_faults",
+    ),
     "scale": ("search_p95_ms", "write_p95_ms"),
 }
 
@@ -165,6 +178,13 @@ def make_report(arms: Sequence[str], locomo: Path | None, *, is_quick: bool, see
             done = [updated(update, embedder) for language in LANGUAGES for update in read_set(language).updates]
             taken, tables["updates"] = update_figures(done)
             figures |= taken
+        if "folding" in arms and embedder is not None:
+            tokens = memory_folding.QUICK_TOKENS if is_quick else memory_folding.CONVERSATION_TOKENS
+            progress(f"a conversation of {tokens:,} tokens in a view of {memory_folding.CONTEXT_TOKENS:,}")
+            lived = memory_folding.live(tokens, seed, embedder, memory_folding.planted())
+            taken, tables["long conversation"] = memory_folding.figures(lived)
+            figures |= taken
+            tables["lost"] = memory_folding.lost_rows(lived)
     if "scale" in arms:
         memories, runs = (QUICK_MEMORIES, QUICK_RUNS) if is_quick else (MEMORIES, RUNS)
         progress(f"timing among {memories:,} memories")

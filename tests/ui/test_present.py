@@ -1,10 +1,12 @@
 """What is shown of an event, in words."""
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
 from engine.events import Notice, RouteChosen, TextDelta, TurnClosed, TurnOpened
+from engine.memory.folding.values import LineKind
 from engine.runtime.protocol import Usage
 from engine.values import Conversation, Route, SearchHit
 from tests.ui.scripted import ROUTE, USAGE, Script, closing, notice, reading, turn
@@ -16,6 +18,7 @@ from ui.present import (
     conversation_line,
     error_lines,
     hit_line,
+    notice_details,
     notice_line,
     route_line,
     state_line,
@@ -26,6 +29,7 @@ from ui.present import (
     working_line,
     working_parts,
 )
+from ui.strings import TEXTS
 
 OPENED = TurnOpened(turn_id="t1", number=0, conversation_id="c1", parent_turn_id=None, user_text="hi")
 DELTA = TextDelta(turn_id="t1", number=3, text="yes")
@@ -84,6 +88,12 @@ def test_an_error_is_a_problem_and_a_hint() -> None:
             "The conversation outgrew the context: 1 earlier turn is no longer read. It stays in the history.",
             id="folded one",
         ),
+        pytest.param(
+            notice("folded", turns=3, lines=[{"kind": "fact", "text": "x"}], moved_out=0),
+            "The conversation outgrew the context: 3 earlier turns are no longer read. They stay in the history. "
+            "Read in their place: 1 line.",
+            id="folded with a line",
+        ),
         pytest.param(notice("odd", a=1, b="\x1b[2Jx"), "Note: odd (a=1, b=x)", id="unknown code"),
         pytest.param(notice("odd"), "Note: odd", id="unknown code without values"),
         pytest.param(notice("folded"), "Note: folded", id="folded without its number"),
@@ -96,6 +106,37 @@ def test_an_error_is_a_problem_and_a_hint() -> None:
 )
 def test_a_notice_is_shown_even_when_its_code_is_unknown(shown: Notice, line: str) -> None:
     assert notice_line(shown, "en") == line
+
+
+LINES = [{"kind": "fact", "text": "My seat is\n\x1b[2J12F"}, {"kind": "new kind", "text": "记住"}]
+
+
+def test_what_stands_for_folded_turns_is_told_line_by_line() -> None:
+    shown = notice("folded", turns=3, lines=LINES, moved_out=2)
+    assert notice_details(shown, "en").split("\n") == [
+        "fact: My seat is 12F",
+        "new kind: 记住",
+        "2 more to be kept have no room there; recall and search still find them.",
+    ]
+    assert notice_line(shown, "zh").endswith("代替它们被读取的：2 行摘记。")
+    assert notice_details(shown, "zh").startswith("事实：My seat")
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        pytest.param(notice("folded", turns=3), id="none"),
+        pytest.param(notice("folded", turns=3, lines=7), id="nonsense"),
+        pytest.param(notice("odd", lines=LINES), id="another notice"),
+    ],
+)
+def test_a_notice_without_lines_opens_to_nothing(shown: Notice) -> None:
+    assert notice_details(shown, "en") == ""
+
+
+@pytest.mark.parametrize("kind", get_args(LineKind))
+def test_every_kind_of_line_has_a_name(kind: str) -> None:
+    assert f"folded.kind.{kind}" in TEXTS
 
 
 def test_only_turns_without_an_answer_carry_a_mark() -> None:

@@ -22,6 +22,7 @@ from tests.ui.scripted import Gate, ScriptedClient, notice, reading
 from ui.terminal import talking
 from ui.terminal.answer import AnswerMarkdown
 from ui.terminal.app import ChatApp
+from ui.terminal.folded import FoldedNote
 from ui.terminal.status import StatusLine
 
 
@@ -210,6 +211,17 @@ async def test_folding_is_told_in_plain_words() -> None:
     async with run(ChatApp(client), columns=100, rows=24) as pilot:
         await send(pilot, "hi")
         await wait_for_text(pilot, "4 earlier turns are no longer read.")
+
+
+async def test_what_stands_for_folded_turns_is_opened_by_a_click_and_with_the_details() -> None:
+    client = ScriptedClient()
+    client.will(notice("folded", turns=4, lines=[{"kind": "fact", "text": "My seat is 12F"}], moved_out=0), "ok")
+    async with run(ChatApp(client), columns=160, rows=24) as pilot:
+        await send(pilot, "hi")
+        await wait_for_text(pilot, "Read in their place: 1 line.")
+        assert "My seat is 12F" not in shown(pilot.app)
+        await pilot.click(FoldedNote)
+        await wait_for_text(pilot, "fact: My seat is 12F")
 
 
 async def test_the_second_message_continues_the_conversation() -> None:

@@ -15,7 +15,7 @@ from engine.events import TurnOpened
 from engine.values import TurnRecord
 from ui.browser import reading
 from ui.browser.tabs import RunningTurn, Tab
-from ui.browser.turns import LiveTurn, as_seen, live_html, live_line, problem_html
+from ui.browser.turns import LiveTurn, as_seen, kept_notes_html, live_html, live_line, problem_html
 
 Values = dict[str, Any]
 Update = tuple[Any, ...]
@@ -61,7 +61,7 @@ class Showing:
                 notice=problem_html(error.problem, error.hint, self._language),
             )
         # Cleared here too: what was told of an earlier message can arrive after this turn began.
-        return Shown(opened, self.at_rest(), "", history)
+        return Shown(opened, self.at_rest(), kept_notes_html(live, self._language), history)
 
     def live(self, live: LiveTurn, running: RunningTurn, expert: str) -> Values:
         line = live_line(live, expert or None, running.seconds, self._language)

@@ -85,7 +85,7 @@ def live_after(live: LiveTurn, event: TurnEvent) -> LiveTurn:
 def live_html(live: LiveTurn, language: str) -> str:
     """The turn under way without its status line, which changes more often."""
     said = _answer_part(live.said, language, is_complete=live.closed is not None)
-    notes = "".join(note_html(present.notice_line(notice, language)) for notice in live.notices)
+    notes = "".join(_notice_html(notice, language) for notice in live.notices)
     end = ""
     if live.closed is not None:
         end = _end_part(live.closed, language)
@@ -146,6 +146,20 @@ def problem_html(problem: str, hint: str, language: str) -> str:
 
 def note_html(text: str) -> str:
     return f'<p class="note" role="status">{plain_html(text)}</p>'
+
+
+def kept_notes_html(live: LiveTurn, language: str) -> str:
+    """What was told during a turn and is still of use after it: what stands for turns that are not read any more."""
+    return "".join(_notice_html(notice, language) for notice in live.notices if notice.code == "folded")
+
+
+def _notice_html(notice: Notice, language: str) -> str:
+    """A notice; it opens to more where there is more to it."""
+    line, details = present.notice_line(notice, language), present.notice_details(notice, language)
+    if not details:
+        return note_html(line)
+    lines = "".join(f"<li>{plain_html(one)}</li>" for one in details.split("\n"))
+    return f'<details class="note" role="status"><summary>{plain_html(line)}</summary><ul>{lines}</ul></details>'
 
 
 def welcome_html(language: str) -> str:

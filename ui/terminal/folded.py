@@ -45,3 +45,17 @@ class Folded(Vertical):
     def draw(self) -> None:
         self._title.show(f"{OPEN_MARK if self._is_open else CLOSED_MARK} {self.title_text()}")
         self._text.show(self.text_below() if self._is_open else "")
+
+
+class FoldedNote(Folded):
+    """A note that opens to more, such as what stands for turns that are not read any more."""
+
+    def __init__(self, title: str, details: str) -> None:
+        super().__init__()
+        self._note, self._details = title, details
+
+    def title_text(self) -> str:
+        return self._note
+
+    def text_below(self) -> str:
+        return self._details

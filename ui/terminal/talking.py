@@ -25,7 +25,7 @@ from engine.events import (
 )
 from engine.values import Attachment, Provenance
 from ui.client import Client
-from ui.present import advance, notice_line
+from ui.present import advance, notice_details, notice_line
 from ui.terminal.apart import apart
 from ui.terminal.base import ChatBase, ChatOptions, RunningTurn
 from ui.terminal.calls import ApprovalView
@@ -139,7 +139,7 @@ class TalkingScreen(ChatBase):
                 case RouteChosen(route=route):
                     view.show_route(route)
                 case Notice(code=code) if code != "waiting":
-                    await view.note(notice_line(event, self._language))
+                    await view.note(notice_line(event, self._language), notice_details(event, self._language))
                 case TextDelta(text=text):
                     await view.write(text)
                 case ToolCalled() | ApprovalAsked() | ToolReturned():

@@ -23,6 +23,7 @@ from ui.present import (
 from ui.signals import noted_mark
 from ui.strings import say
 from ui.terminal.calls import CallsView
+from ui.terminal.folded import FoldedNote
 from ui.terminal.keys import Keymap, binding
 from ui.terminal.line import Line
 from ui.terminal.parts import AnswerView
@@ -138,6 +139,8 @@ class TurnView(Vertical, can_focus=True):
     def show_details(self, is_shown: bool) -> None:
         self._answer.show_details(is_shown)
         self._calls.show_details(is_shown)
+        for note in self._notes.query(FoldedNote):
+            note.open(is_shown)
 
     def toggle_details(self) -> None:
         self.show_details(not self._answer.shows_details)
@@ -145,8 +148,9 @@ class TurnView(Vertical, can_focus=True):
     async def show_call(self, event: ToolCalled | ApprovalAsked | ToolReturned) -> None:
         await self._calls.show(event)
 
-    async def note(self, text: str) -> None:
-        await self._notes.mount(Line(text, classes="note"))
+    async def note(self, text: str, details: str = "") -> None:
+        """What the user should know; it opens to `details` where there are any."""
+        await self._notes.mount(FoldedNote(text, details) if details else Line(text, classes="note"))
 
     async def write(self, piece: str) -> None:
         await self._answer.write(piece)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.memory.scripts import simplified
-from engine.memory.values import Memory
+from engine.memory.values import Memory, Statement
 from engine.memory.words import content_terms, held_terms, is_about
 from engine.memory.writing.patterns import any_of
 from engine.memory.writing.proposals import Proposal
@@ -57,7 +57,7 @@ def reconcile(proposal: Proposal, known: Sequence[Memory], cosines: Mapping[int,
     return Outcome(kept.memory_id, replaced)
 
 
-def says_the_same(proposal: Proposal, memory: Memory, cosine: float = 0.0) -> bool:
+def says_the_same(proposal: Statement, memory: Statement, cosine: float = 0.0) -> bool:
     """Whether writing it would only say again what the memory says."""
     if is_negative(proposal.text) != is_negative(memory.text) or proposal.due_on != memory.due_on:
         return False
@@ -69,14 +69,14 @@ def says_the_same(proposal: Proposal, memory: Memory, cosine: float = 0.0) -> bo
     return common >= SAME_WORDS or (cosine >= SAME_MEANING and common >= _SOME_WORDS)
 
 
-def is_replaced(proposal: Proposal, memory: Memory) -> bool:
+def is_replaced(proposal: Proposal, memory: Statement) -> bool:
     """Whether the memory cannot hold any more once the proposal does."""
     if memory.slot and memory.slot in (proposal.slot, *proposal.takes_over):
         return True
     return is_ended(proposal, memory) or is_opposite(proposal, memory) or is_updated(proposal, memory)
 
 
-def is_ended(proposal: Proposal, memory: Memory) -> bool:
+def is_ended(proposal: Proposal, memory: Statement) -> bool:
     """Whether it is about what the user says holds no longer, and as something that did hold."""
     if not proposal.ends or is_negative(memory.text) or not is_about(memory.text, proposal.ends):
         return False
@@ -88,7 +88,7 @@ def is_ended(proposal: Proposal, memory: Memory) -> bool:
     return says_little_else or _does_the_same(proposal.text, memory.text)
 
 
-def is_opposite(proposal: Proposal, memory: Memory) -> bool:
+def is_opposite(proposal: Statement, memory: Statement) -> bool:
     """Whether one of the two is negated and they are about the same otherwise."""
     if is_negative(proposal.text) == is_negative(memory.text) or not {memory.kind, proposal.kind} <= _OF_THE_USER:
         return False
@@ -97,7 +97,7 @@ def is_opposite(proposal: Proposal, memory: Memory) -> bool:
     return bool(one & other) and overlap(one, other) >= wanted
 
 
-def is_updated(proposal: Proposal, memory: Memory) -> bool:
+def is_updated(proposal: Statement, memory: Statement) -> bool:
     """Whether the user marks it as new and it says of the same thing, but for names and numbers, something else."""
     if memory.kind != proposal.kind or proposal.kind in ("preference", "instruction"):
         return False

@@ -12,6 +12,7 @@ from engine import mixture
 from engine.events import TurnClosed
 from engine.harness.formats import FAMILIES, ChatFormat
 from engine.harness.prompt import (
+    Folded,
     Harness,
     Prompt,
     PromptState,
@@ -126,9 +127,18 @@ def test_a_summary_is_asked_for_after_everything_the_view_has_read():
 
 
 def test_a_folded_view_says_so_in_its_head():
-    folded = ENCODER.decode(head(HARNESS, ENCODER, "L0", folded_turns=12))
+    folded = ENCODER.decode(head(HARNESS, ENCODER, "L0", Folded(12)))
     assert "I chat.\n\nEarlier turns of this conversation (12) are no longer shown to you." in folded
     assert "no longer" not in ENCODER.decode(HEAD)
+
+
+def test_what_stands_for_folded_turns_is_fenced_in_the_head():
+    stands = Folded(12, ("[fact] 我对花生过敏", "[plan] Oslo\n(on 2026-12-03)"))
+    folded = ENCODER.decode(head(HARNESS, ENCODER, "L0", stands))
+    assert (
+        "are no longer shown to you. What was said in them, in short:\n"
+        "<memory>\n- [fact] 我对花生过敏\n- [plan] Oslo (on 2026-12-03)\n</memory><|im_end|>"
+    ) in folded
 
 
 GEMMA = harness_of(make_profile(), ChatFormat("gemma3"))
@@ -139,7 +149,7 @@ def gemma_state(unseen: Sequence[UnseenTurn] = (), past: Sequence[Tokens] = ()) 
 
 
 def test_without_a_system_role_the_first_turn_of_the_view_carries_the_system_text():
-    first = build(gemma_state(), GEMMA, ENCODER, folded_turns=3)
+    first = build(gemma_state(), GEMMA, ENCODER, folded=Folded(3))
     assert text_of(first).startswith(
         "<bos><start_of_turn>user\nI chat.\n\n"
         "Earlier turns of this conversation (3) are no longer shown to you.\n\nNow?"

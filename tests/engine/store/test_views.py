@@ -3,15 +3,25 @@
 import pytest
 
 from engine.errors import StoreProblem
+from engine.memory.folding.values import NOTHING, FoldedLine, RunningMemory
 from engine.values import Answer, Epoch, Segment
 
 
 @pytest.fixture
 def begin(store):
-    def _begin(turn, number, folded_through=None, expert="L0"):
+    def _begin(turn, number, folded_through=None, expert="L0", memory=NOTHING):
         reason = "folded" if folded_through else "first"
         epoch = Epoch(
-            store.new_epoch_id(), turn.conversation_id, expert, number, (number,), "base", "h1", reason, folded_through
+            store.new_epoch_id(),
+            turn.conversation_id,
+            expert,
+            number,
+            (number,),
+            "base",
+            "h1",
+            reason,
+            folded_through,
+            memory,
         )
         store.begin_epoch(epoch)
         return epoch
@@ -84,3 +94,43 @@ def test_a_segment_of_an_epoch_that_never_began_is_refused_with_its_whole_answer
     with pytest.raises(StoreProblem):
         store.close_turn(Answer(turn.turn_id, "answered", "Yes.", None, segments=(Segment(turn.turn_id, "e-1", (1,)),)))
     assert store.turn(turn.turn_id) == turn
+
+
+def memory_of(*turns):
+    lines = (FoldedLine("fact", f"说 {turn.user_text}", turn.turn_id, True, "s", "2026-12-03") for turn in turns)
+    return RunningMemory(tuple(lines))
+
+
+def test_an_epoch_comes_back_with_its_running_memory(store, say, begin):
+    first = say("1")
+    second = say("2", first)
+    epoch = begin(second, 1, folded_through=second.turn_id, memory=memory_of(first, second))
+    assert store.latest_epoch(first.conversation_id, "L0", {first.turn_id, second.turn_id}) == epoch
+    third = store.open_turn("3", conversation_id=first.conversation_id, parent_turn_id=second.turn_id, profile="s")
+    kept = (Segment(third.turn_id, epoch.epoch_id, (1,)),)
+    store.close_turn(Answer(third.turn_id, "answered", "Yes.", None, segments=kept))
+    assert store.epoch_of_turn(third.turn_id, "L0") == epoch
+
+
+def test_the_running_memory_of_any_view_that_stands_for_the_most_of_a_branch_is_found(store, say, begin):
+    first = say("1")
+    second, aside = say("2", first), say("2b", first)
+    third = say("3", second)
+    for turn, expert in ((first, "L0"), (second, "L1"), (aside, "L2"), (third, "L2")):
+        begin(turn, 1, turn.turn_id, expert, memory_of(turn))
+    begin(third, 2, third.turn_id)  # of no lines, such as before there were any
+
+    def found(*turns):
+        return store.running_memory(first.conversation_id, [turn.turn_id for turn in turns])
+
+    assert found(first, second) == (memory_of(second), second.turn_id)
+    assert found(first, aside) == (memory_of(aside), aside.turn_id)
+    assert found(second, third) == (memory_of(third), third.turn_id)
+    assert found() is None
+
+
+def test_a_running_memory_of_a_turn_that_is_not_there_is_refused_with_its_epoch(store, say, begin):
+    turn = say("1")
+    with pytest.raises(StoreProblem):
+        begin(turn, 1, turn.turn_id, memory=RunningMemory((FoldedLine("fact", "x", "t-nowhere"),)))
+    assert store.latest_epoch(turn.conversation_id, "L0", [turn.turn_id]) is None

@@ -10,7 +10,16 @@ from engine.runtime.protocol import Usage
 from engine.values import Attachment, SearchHit, Timing, TurnState
 from tests.ui.scripted import ROUTE, conversation, turn
 from ui.browser.history import PAGE_SIZE, conversations_view, hits_view
-from ui.browser.turns import LiveTurn, as_seen, families_of, live_after, live_html, live_line, turn_views
+from ui.browser.turns import (
+    LiveTurn,
+    as_seen,
+    families_of,
+    kept_notes_html,
+    live_after,
+    live_html,
+    live_line,
+    turn_views,
+)
 
 OPENED = TurnOpened(turn_id="t1", number=0, conversation_id="c1", parent_turn_id=None, user_text="Tea?")
 CLOSED = TurnClosed(
@@ -52,6 +61,16 @@ def test_a_live_turn_grows_with_its_events() -> None:
 def test_notices_are_told_while_the_turn_goes_on() -> None:
     live = live_after(LiveTurn("Tea?"), Notice(turn_id="t1", number=1, code="folded", values={"turns": 3}))
     assert "3 earlier turns are no longer read" in live_html(live, "en")
+
+
+def test_what_stands_for_folded_turns_opens_and_stays_after_the_turn() -> None:
+    values = {"turns": 3, "lines": [{"kind": "fact", "text": "My <b>seat</b> is 12F"}], "moved_out": 0}
+    live = live_after(LiveTurn("Tea?"), Notice(turn_id="t1", number=1, code="folded", values=values))
+    live = live_after(live, Notice(turn_id="t1", number=2, code="length", values={"tokens": 5}))
+    html = live_html(live, "en")
+    assert "<summary>The conversation outgrew" in html and "<li>fact: My &lt;b&gt;seat&lt;/b&gt; is 12F</li>" in html
+    kept = kept_notes_html(live, "en")
+    assert kept in html and "was cut after" not in kept
 
 
 def test_a_message_is_shown_as_it_was_written_with_the_names_of_its_files() -> None:
