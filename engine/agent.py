@@ -26,6 +26,7 @@ from engine.errors import (
     StoreProblem,
 )
 from engine.events import TurnEvent
+from engine.folding import Folding
 from engine.hands import Hands, NoHands, Offer, Remark
 from engine.harness.message import router_request, shown_name, user_message
 from engine.harness.prompt import with_hands
@@ -170,19 +171,24 @@ class Agent:
         )
 
     def idle(self, conversation_id: str, stop: Stop = NEVER) -> None:
-        """Write the summaries that another expert's next turn would wait for; then ask the model what there is to
-        remember of what was said, where it is good enough for that. Ends early when `stop` is set."""
+        """Write the summaries that another expert's next turn would wait for, and fold a view that is nearly full; then
+        ask the model what there is to remember of what was said, where it is good enough for that. Ends early when
+        `stop` is set.
+        """
         leaf = self._store.conversation(conversation_id).leaf_turn_id
         if leaf is None or not self._one_turn.acquire(blocking=False):
             return
         try:
             self._look_up()
-            for turn in reversed(self._store.path(leaf)):
+            path = self._store.path(leaf)
+            for turn in reversed(path):
                 if stop.is_set():
                     return
                 if timeline.is_readable(turn) and turn.summary is None and self._views.has_others(turn):
                     for _ in self._summaries.write(turn, stop):
                         pass
+            if not stop.is_set():
+                self._folding.ahead(conversation_id, path, stop)
             self._minding.reflect(self._mixture, stop)
         finally:
             self._one_turn.release()
@@ -362,6 +368,7 @@ class Agent:
         longest = longest_summary_tokens(mixture)
         self._views = ViewBuilder(self._store, mixture, self._runtime, longest_summary_tokens=longest)
         self._summaries = Summaries(self._runtime, self._store, mixture, self._views, self._new_seed)
+        self._folding = Folding(self._runtime, mixture, self._views, self._new_seed)
         self._answering = Answering(self._runtime, mixture, self._views, self._new_seed)
 
     def _look_up(self) -> Sequence[Note]:

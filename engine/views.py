@@ -9,12 +9,13 @@ from typing import Final
 
 from engine.errors import ContextOverflow
 from engine.harness.message import attachment_block, shown_name, user_message
-from engine.harness.prompt import Folded, Prompt, PromptState, build, close, folded_text, head, with_memory
-from engine.memory.folding.values import NOTHING, FoldedLine, Written
-from engine.memory.folding.writing import write
+from engine.harness.prompt import Folded, Prompt, PromptState, build, close, head, with_memory
+from engine.memory.folding.values import FoldedLine, RunningMemory, Written
+from engine.memory.writing.proposals import Proposal
 from engine.mixture import Mixture
 from engine.routing import timeline
 from engine.routing.timeline import ViewPlan
+from engine.running_memory import RunningMemories
 from engine.runtime.protocol import AdapterStack, Encoder, Tokens
 from engine.store import Store
 from engine.values import Attachment, Epoch, Segment, TurnRecord
@@ -24,9 +25,8 @@ _ANSWER_SHARE: Final = 0.25
 _FOLDED_SHARE: Final = 0.5
 """Part of the context that history, and what stands for the rest of it, may fill after folding; folding again at once
 would cost a full read each turn."""
-_MEMORY_SHARE: Final = 0.125
-"""Part of the context that what stands for folded turns may fill, and that is kept free for it."""
-_MOST_MEMORY_TOKENS: Final = 1024
+_NEARLY_FULL: Final = 0.85
+"""Part of what a prompt may have that a view fills when it is folded ahead of time, if there is time."""
 _MARGIN: Final = 32
 """More tokens than the markup of any family puts around a message."""
 _MANY: Final = Folded(9999)
@@ -48,6 +48,18 @@ class OpenView:
         return Folded(self.plan.folded_turns, self.epoch.memory.shown)
 
 
+@dataclass(frozen=True, slots=True)
+class DueFold:
+    """A fold that the next turn would most likely need."""
+
+    known: Epoch
+    folded: tuple[TurnRecord, ...]
+    """All turns that the view will not read any more."""
+    before: RunningMemory
+    segment: tuple[TurnRecord, ...]
+    """Those of them that `before` does not stand for yet."""
+
+
 def shared_views(heads: Mapping[str, str], stacks: Mapping[str, AdapterStack]) -> dict[str, str]:
     """The view each expert reads, named by the first expert of it: one per distinct (head, adapter stack)."""
     first: dict[tuple[str, AdapterStack], str] = {}
@@ -67,8 +79,7 @@ class ViewBuilder:
         answer = min(mixture.profile.max_answer_tokens, int(self.context_tokens * _ANSWER_SHARE))
         self._prompt_limit = self.context_tokens - answer
         self._longest_summary_tokens = longest_summary_tokens
-        self._memory_tokens = min(int(self.context_tokens * _MEMORY_SHARE), _MOST_MEMORY_TOKENS)
-        """Of the block of a running memory, with what is around its lines."""
+        self._memories = RunningMemories(store, encoder, self.context_tokens)
 
     def check_fits(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """Refuse a message that would not fit even an empty view. Nothing is stored yet.
@@ -107,28 +118,35 @@ class ViewBuilder:
         if known is not None and self._is_current(known):
             plan = timeline.plan_view(path, known, self._store.segments(known.epoch_id, [t.turn_id for t in path]))
             if self._fits(known, plan, expert, message):
-                return OpenView(known, plan, 0)
-        reason = self._reason(known, is_full=plan is not None)
+                return OpenView(known, plan, self._untold(known, plan, path))
         before = plan or timeline.plan_view(path, known, {})
         readable = [turn for turn in path if timeline.is_readable(turn)]
-        kept = self._fold(readable, expert, message)
-        folded = readable[: len(readable) - len(kept)]
-        written = self._written(conversation_id, folded)
-        begun = Epoch(
-            self._store.new_epoch_id(),
-            conversation_id,
-            expert,
-            known.number + 1 if known else 0,
-            head(self._harness, self._encoder, expert, Folded(len(folded), written.memory.shown)),
-            self._base_hash,
-            self._harness.version,
-            reason,
-            folded[-1].turn_id if folded else None,
-            written.memory,
-        )
-        self._store.begin_epoch(begun)
+        folded = readable[: len(readable) - len(self._fold(readable, expert, message))]
+        reason = self._reason(known, is_full=plan is not None)
+        begun, written = self._begin(conversation_id, expert, known, reason, folded)
         newly_folded = max(0, len(folded) - before.folded_turns)
         return OpenView(begun, timeline.plan_view(path, begun, {}), newly_folded, written.moved_out)
+
+    def due_fold(self, conversation_id: str, path: Sequence[TurnRecord], expert: str) -> DueFold | None:
+        """What is to be folded before the next turn of `expert`'s view; None where it has room yet."""
+        expert = self._view_of[expert]
+        known = self._store.latest_epoch(conversation_id, expert, [turn.turn_id for turn in path])
+        if known is None or not self._is_current(known):
+            return None
+        plan = timeline.plan_view(path, known, self._store.segments(known.epoch_id, [t.turn_id for t in path]))
+        if self._size(known, plan, expert) <= _NEARLY_FULL * self._prompt_limit:
+            return None
+        readable = [turn for turn in path if timeline.is_readable(turn)]
+        folded = readable[: len(readable) - len(self._fold(readable, expert, ""))]
+        if len(folded) <= plan.folded_turns:
+            return None
+        before, count = self._memories.known(conversation_id, folded)
+        return DueFold(known, tuple(folded), before, tuple(folded[count:]))
+
+    def fold(self, due: DueFold, proposals: Mapping[str, Sequence[Proposal]]) -> None:
+        """Begin the next epoch now; the next turn reads it and tells of it."""
+        known = due.known
+        self._begin(known.conversation_id, known.expert, known, "folded", due.folded, proposals)
 
     def prompt(self, view: OpenView, path: Sequence[TurnRecord], message: str, memory: Sequence[str] = ()) -> Prompt:
         """`path` gives the unseen turns with the summaries they have by now."""
@@ -177,6 +195,40 @@ class ViewBuilder:
         own = self._view_of.get(timeline.expert_of(turn) or "")
         return any(view != own for view in self._view_of.values())
 
+    def _begin(
+        self,
+        conversation_id: str,
+        expert: str,
+        known: Epoch | None,
+        reason: str,
+        folded: Sequence[TurnRecord],
+        proposals: Mapping[str, Sequence[Proposal]] | None = None,
+    ) -> tuple[Epoch, Written]:
+        """The epoch after `known`, with what stands for the turns that it does not read."""
+        written = self._memories.write(conversation_id, folded, proposals)
+        begun = Epoch(
+            self._store.new_epoch_id(),
+            conversation_id,
+            expert,
+            known.number + 1 if known else 0,
+            head(self._harness, self._encoder, expert, Folded(len(folded), written.memory.shown)),
+            self._base_hash,
+            self._harness.version,
+            reason,
+            folded[-1].turn_id if folded else None,
+            written.memory,
+        )
+        self._store.begin_epoch(begun)
+        return begun, written
+
+    def _untold(self, known: Epoch, plan: ViewPlan, path: Sequence[TurnRecord]) -> int:
+        """How many turns an epoch has left out that no turn has read yet, as when it was begun ahead of time."""
+        if plan.past or known.reason != "folded":
+            return 0
+        on_path = [turn.turn_id for turn in path]
+        before = self._store.latest_epoch(known.conversation_id, known.expert, on_path, below=known.number)
+        return plan.folded_turns - timeline.plan_view(path, before, {}).folded_turns
+
     def _own(self, view_expert: str) -> set[str]:
         """The experts that share the view named by `view_expert`."""
         return {expert for expert, view in self._view_of.items() if view == view_expert}
@@ -192,12 +244,15 @@ class ViewBuilder:
         return "harness" if known.harness_version != self._harness.version else "base"
 
     def _fits(self, epoch: Epoch, plan: ViewPlan, expert: str, message: str) -> bool:
+        return self._size(epoch, plan, expert) + self._message_size(message) <= self._prompt_limit
+
+    def _size(self, epoch: Epoch, plan: ViewPlan, expert: str) -> int:
+        """Tokens of the view as it stands, at most."""
         if plan.past:
             size = len(epoch.head) + sum(len(segment.tokens) for segment in plan.past)
         else:
             size = self._frame_size(expert, Folded(plan.folded_turns, epoch.memory.shown))
-        size += sum(self._turn_size(turn, expert) for turn in plan.unseen)
-        return size + self._message_size(message) <= self._prompt_limit
+        return size + sum(self._turn_size(turn, expert) for turn in plan.unseen)
 
     def _fold(self, readable: Sequence[TurnRecord], expert: str, message: str) -> Sequence[TurnRecord]:
         """The newest of `readable` that a fresh epoch can hold; all of them when they fit."""
@@ -206,26 +261,13 @@ class ViewBuilder:
         sizes = {turn.turn_id: self._turn_size(turn, expert) for turn in readable}
         if sum(sizes.values()) <= limit:
             return readable
-        budget = min(limit, int(self.context_tokens * _FOLDED_SHARE)) - self._memory_tokens
+        budget = min(limit, int(self.context_tokens * _FOLDED_SHARE)) - self._memories.tokens
         return readable[timeline.fold(readable, budget, lambda turn: sizes[turn.turn_id]) :]
 
     def _room(self) -> int:
         """Tokens of the longest message that an empty view can hold."""
         frames = max(self._frame_size(expert, _MANY) for expert in self._harness.systems)
-        return self._prompt_limit - frames - self._memory_tokens - _MARGIN
-
-    def _written(self, conversation_id: str, folded: Sequence[TurnRecord]) -> Written:
-        """The running memory that stands for `folded`: the one that stands for the most of them, and the rest."""
-        turn_ids = [turn.turn_id for turn in folded]
-        before, start = NOTHING, 0
-        if known := self._store.running_memory(conversation_id, turn_ids):
-            before, start = known[0], turn_ids.index(known[1]) + 1
-        with_lines, without = (self._encoder.encode(folded_text(Folded(1, lines))) for lines in (("",), ()))
-        budget = self._memory_tokens - (len(with_lines) - len(without))
-        return write(before, folded[start:], folded[:start], budget, self._line_size)
-
-    def _line_size(self, line: FoldedLine) -> int:
-        return len(self._encoder.encode(f"- {line.shown}\n"))
+        return self._prompt_limit - frames - self._memories.tokens - _MARGIN
 
     def _frame_size(self, expert: str, folded: Folded) -> int:
         """Tokens of a view that reads an empty message and nothing else. Some families put the system text there."""

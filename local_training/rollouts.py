@@ -14,6 +14,7 @@ from typing import Protocol
 
 from engine.errors import RuntimeFailed, UsageProblem
 from engine.harness.prompt import Harness, PromptState, UnseenTurn, build, head
+from engine.memory.folding.values import NOTHING
 from engine.runtime.protocol import (
     NEVER,
     AdapterStack,
@@ -28,13 +29,14 @@ from engine.runtime.protocol import (
     Tokens,
     Usage,
 )
+from local_training.folding import FoldingPrompts
 from local_training.rewards import Outcome
 from local_training.tasks import Task
 from local_training.trajectory import Trajectory, TrajectorySegment
 
 
-class Generates(Protocol):
-    """All that rollouts need of a runtime."""
+class Generates(Encoder, Protocol):
+    """All that rollouts need of a runtime; the encoder for tasks of folding only."""
 
     def generate(self, requests: Sequence[Request], stop: Stop = NEVER) -> Iterator[Piece]: ...
 
@@ -66,6 +68,8 @@ class TaskPrompt:
     task_id: str
     tokens: Tokens
     adapters: AdapterStack = ()
+    folding: FoldingPrompts | None = None
+    """Of a task of folding, whose prompts depend on what was written before: then `tokens` are not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +84,20 @@ class Rollout:
     finish: FinishReason
     """`eos` or `length`; those that were stopped are not kept."""
     usage: Usage
+    writes: tuple[TrajectorySegment, ...] = ()
+    """Of a task of folding: what was written before the answer, oldest first."""
+
+    @property
+    def segments(self) -> tuple[TrajectorySegment, ...]:
+        """All that the policy wrote."""
+        return (*self.writes, self.segment)
 
     def outcome(self) -> Outcome:
         """What rewards look at."""
         return Outcome(self.text, self.segment.completion, self.finish)
 
     def trajectory(self, reward: float | None = None) -> Trajectory:
-        return Trajectory((self.segment,), reward)
+        return Trajectory(self.segments, reward)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +181,17 @@ def packs(prompts: Sequence[TaskPrompt], settings: RolloutSettings) -> Iterator[
             yield alike[start : start + size]
 
 
-_Asked = tuple[TaskPrompt, int]
-"""A prompt and the number of a branch of it."""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A branch of a prompt, and what it has written on the way to its answer."""
+
+    prompt: TaskPrompt
+    branch: int
+    writes: tuple[TrajectorySegment, ...] = ()
 
 
 def _calls(pack: Sequence[TaskPrompt], settings: RolloutSettings) -> Iterator[Sequence[_Asked]]:
-    asked = [(prompt, branch) for prompt in pack for branch in range(settings.branches)]
+    asked = [_Asked(prompt, branch) for prompt in pack for branch in range(settings.branches)]
     for start in range(0, len(asked), settings.together):
         yield asked[start : start + settings.together]
 
@@ -196,25 +212,58 @@ def _call(
     runtime: Generates, asked: Sequence[_Asked], settings: RolloutSettings, seed: int, step: int, stop: Stop
 ) -> Iterator[Rollout]:
     """The branches of one list of requests that came to their end."""
-    requests = [
-        Request(
-            prompt.tokens,
-            settings.max_tokens,
-            prompt.adapters,
-            Sampling(settings.temperature, seed=branch_seed(seed, step, prompt.task_id, branch)),
-            logprobs=0,
-        )
-        for prompt, branch in asked
-    ]
+    if any(one.prompt.folding for one in asked):
+        asked = _folded(runtime, asked, settings, seed, step, stop)
+    if not asked:
+        return
+    requests = [_request(one.prompt, one.branch, settings, seed, step) for one in asked]
     tokens: list[list[Token]] = [[] for _ in requests]
     for piece in runtime.generate(requests, stop):
         if isinstance(piece, Token):
             tokens[piece.index].append(piece)
         elif isinstance(piece, Finished) and piece.reason != "stopped":
-            yield _rollout(*asked[piece.index], requests[piece.index], tokens[piece.index], piece)
+            yield _rollout(asked[piece.index], requests[piece.index], tokens[piece.index], piece)
 
 
-def _rollout(prompt: TaskPrompt, branch: int, request: Request, tokens: Sequence[Token], end: Finished) -> Rollout:
+def _request(prompt: TaskPrompt, branch: int, settings: RolloutSettings, seed: int, step: int) -> Request:
+    sampling = Sampling(settings.temperature, seed=branch_seed(seed, step, prompt.task_id, branch))
+    return Request(prompt.tokens, settings.max_tokens, prompt.adapters, sampling, logprobs=0)
+
+
+def _folded(
+    runtime: Generates, asked: Sequence[_Asked], settings: RolloutSettings, seed: int, step: int, stop: Stop
+) -> list[_Asked]:
+    """Each as it is, but those of tasks of folding once they have written their memory, and with the prompt of the
+    question that they answer from it. Those that were stopped on the way are left out.
+    """
+    folding = {(one.prompt.task_id, one.branch): one.prompt.folding for one in asked if one.prompt.folding is not None}
+    memories = dict.fromkeys(folding, NOTHING)
+    writes: dict[tuple[str, int], list[TrajectorySegment]] = {key: [] for key in folding}
+    for number in range(max((len(prompts.messages) for prompts in folding.values()), default=0)):
+        writing = [
+            _Asked(replace(one.prompt, tokens=of.to_write(runtime, memories[key], number), folding=None), one.branch)
+            for one in asked
+            if (of := folding.get(key := (one.prompt.task_id, one.branch))) and number == len(writes[key])
+            if number < len(of.messages)
+        ]
+        # Another seed for each write: equal ones would draw alike from prompts that are alike.
+        for rollout in _call(runtime, writing, settings, seed + number + 1, step, stop):
+            key = (rollout.task_id, rollout.branch)
+            writes[key].append(rollout.segment)
+            memories[key] = folding[key].after(runtime, memories[key], number, rollout.text)
+    done: list[_Asked] = []
+    for one in asked:
+        key = (one.prompt.task_id, one.branch)
+        if key not in folding:
+            done.append(one)
+        elif len(writes[key]) == len(folding[key].messages):
+            answer = replace(one.prompt, tokens=folding[key].to_answer(runtime, memories[key]), folding=None)
+            done.append(_Asked(answer, one.branch, tuple(writes[key])))
+    return done
+
+
+def _rollout(asked: _Asked, request: Request, tokens: Sequence[Token], end: Finished) -> Rollout:
+    prompt = asked.prompt
     logprobs = tuple(token.logprob for token in tokens if token.logprob is not None)
     if len(logprobs) != len(tokens) or not tokens:
         raise RuntimeFailed(
@@ -224,10 +273,11 @@ def _rollout(prompt: TaskPrompt, branch: int, request: Request, tokens: Sequence
     completion = tuple(token.token for token in tokens)
     return Rollout(
         prompt.task_id,
-        branch,
+        asked.branch,
         request.sampling.seed,
         TrajectorySegment(request.tokens, completion, logprobs, request.adapters),
         "".join(token.text for token in tokens) + end.text,
         end.reason,
         end.usage,
+        asked.writes,
     )

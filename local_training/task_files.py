@@ -7,7 +7,9 @@ Rewards are built while reading, so that their parameters are known to be right 
      "group": "capital-of-france", "tags": ["geography"]}
 
 `prompt` is a text, or messages such as {"role": "user", "content": "…"}. `group`, `tags` and `source` may be missing;
-`source` is the id of the turn that a task was made from, or a list of such ids.
+`source` is the id of the turn that a task was made from, or a list of such ids. A task with `folds`, messages of the
+user, is one of folding (`local_training.folding`): they are folded one after the other before `prompt`, one message,
+is answered from what was kept.
 """
 
 import math
@@ -18,6 +20,7 @@ from engine.errors import UsageProblem
 from engine.json_lines import Wrong, demand, refuse_unknown
 from local_training.line_files import (
     ASKED_FIELDS,
+    MOST_PROMPT_CHARACTERS,
     Fault,
     all_of,
     asked,
@@ -28,7 +31,7 @@ from local_training.line_files import (
 from local_training.rewards import RewardProblem, build_reward
 from local_training.tasks import RewardSpec, Task, TaskSet
 
-_FIELDS: Final = ASKED_FIELDS | {"reward"}
+_FIELDS: Final = ASKED_FIELDS | {"reward", "folds"}
 
 
 class TaskFileProblem(UsageProblem):
@@ -64,7 +67,21 @@ def _task(value: dict[str, Any]) -> tuple[str, Task]:
     refuse_unknown(value, _FIELDS, "the task")
     line = asked(value)
     rewards = _rewards(value.get("reward"))
-    return line.line_id, Task(line.line_id, line.messages, line.expert, rewards, line.group, line.tags, line.sources)
+    folds = _folds(value.get("folds", []))
+    demand(not folds or len(line.messages) == 1, "a task with `folds` has one message as its `prompt`")
+    return line.line_id, Task(
+        line.line_id, line.messages, line.expert, rewards, line.group, line.tags, line.sources, folds
+    )
+
+
+def _folds(value: Any) -> tuple[str, ...]:
+    messages = listed(value, "folds")
+    demand(all(isinstance(one, str) and one.strip() for one in messages), "`folds` must be a list of texts")
+    demand(
+        sum(map(len, messages)) <= MOST_PROMPT_CHARACTERS,
+        f"`folds` has more than {MOST_PROMPT_CHARACTERS:,} characters",
+    )
+    return tuple(messages)
 
 
 def _rewards(value: Any) -> tuple[RewardSpec, ...]:

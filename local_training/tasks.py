@@ -40,6 +40,9 @@ class Task:
     tags: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     """Ids of the turns it was made from, by which forgetting one of them finds what learned from it."""
+    folds: tuple[str, ...] = ()
+    """Messages of the user that are folded, one after the other, into a running memory, from which alone the last
+    message is then answered (`local_training.folding`)."""
 
     @property
     def split_key(self) -> str:

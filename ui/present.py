@@ -172,6 +172,8 @@ def notice_line(notice: Notice, language: str) -> str:
 def _texts(memories: Any) -> str:
     """Of memories, which are given as (number, text) each."""
     return "; ".join(display_line(str(text), _MEMORY_CELLS) for _, text in memories or ())
+
+
 def notice_details(notice: Notice, language: str) -> str:
     """What a notice opens to, a line each; empty where its line says it all."""
     lines = [

@@ -100,8 +100,8 @@ class Profile:
     route: RouteSettings
     thinking: bool
     writes_memories: bool = False
-    """Whether the base is asked, between turns, what there is to remember of a message. A small one invents more than
-    it finds, and rules have to do."""
+    """Whether the base is asked, between turns, what there is to remember of a message, and what to keep of turns that
+    are about to be folded. A small one invents more than it finds, and rules have to do."""
 
     @property
     def expert_ids(self) -> tuple[str, ...]:

@@ -282,14 +282,16 @@ class Store:
             views.insert_summary(connection, turn_id, rows.writable(text), expert, now)
             views.insert_traces(connection, [trace] if trace else [], now)
 
-    def latest_epoch(self, conversation_id: str, expert: str, on_path: Collection[str]) -> Epoch | None:
+    def latest_epoch(
+        self, conversation_id: str, expert: str, on_path: Collection[str], *, below: int | None = None
+    ) -> Epoch | None:
         """The highest-numbered epoch of this view whose folded past lies on the path; None when there is none.
 
         `on_path` holds the turn ids of the path. Of equal numbers, which two branches may have begun, the one that
-        began last counts.
+        began last counts. Only those whose number is `below` one, where that is given.
         """
         with self._database.reading() as connection:
-            return views.latest_epoch(connection, conversation_id, expert, on_path)
+            return views.latest_epoch(connection, conversation_id, expert, on_path, below)
 
     def epoch_of_turn(self, turn_id: str, expert: str) -> Epoch | None:
         """The epoch of the view `expert` in which the turn was answered; None where it left no tokens there."""

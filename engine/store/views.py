@@ -13,13 +13,13 @@ from engine.values import Epoch, Segment, Trace
 
 
 def latest_epoch(
-    connection: sqlite3.Connection, conversation_id: str, expert: str, on_path: Collection[str]
+    connection: sqlite3.Connection, conversation_id: str, expert: str, on_path: Collection[str], below: int | None
 ) -> Epoch | None:
     """The highest-numbered epoch that this path can read; of equal numbers the one that began last."""
     found = connection.execute(
         "SELECT epoch_id, folded_through FROM epochs WHERE conversation_id = ? AND expert = ?"
-        " ORDER BY number DESC, epoch_id DESC",
-        [conversation_id, expert],
+        " AND (? IS NULL OR number < ?) ORDER BY number DESC, epoch_id DESC",
+        [conversation_id, expert, below, below],
     )
     for epoch_id, folded_through in found:
         if folded_through is None or folded_through in on_path:

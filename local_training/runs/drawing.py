@@ -13,7 +13,7 @@ from local_training.losses.overlong import overlong_penalty
 from local_training.losses.resampling import is_informative, plan_resampling
 from local_training.losses.selection import rewarded
 from local_training.rewards import Balance, balanced, score_outcome
-from local_training.rollouts import Rollout, RolloutGroup, RolloutSettings, TaskPrompt
+from local_training.rollouts import Rollout, RolloutGroup, RolloutSettings
 from local_training.runs.inputs import Inputs
 from local_training.runs.order import take
 from local_training.runs.recipe import Recipe
@@ -76,7 +76,7 @@ def draw_groups(
         wave, places = _wave(tasks, place, draw, recipe.seed, groups)
         place += places
         goal = len(groups) + len(wave)
-        prompts = [TaskPrompt(name, inputs.prompts[name], sampler.adapters) for name in wave]
+        prompts = [inputs.prompt(name, sampler.adapters) for name in wave]
         for group in sampler.roll_out(prompts, settings, seed=recipe.seed, step=step):
             groups[group.task_id] = judge(wave[group.task_id], group, recipe, step)
             report(len(groups), goal)

@@ -3,9 +3,8 @@
 import math
 from collections.abc import Callable, Sequence
 
-from engine.runtime.protocol import AdapterStack
 from local_training.rewards import score_outcome
-from local_training.rollouts import RolloutSettings, TaskPrompt
+from local_training.rollouts import RolloutSettings
 from local_training.runs.evaluations import EvaluatedItem
 from local_training.runs.example_learner import ExampleLearner
 from local_training.runs.inputs import Inputs, TokenExample
@@ -21,7 +20,7 @@ def evaluate_tasks(inputs: Inputs, sampler: Sampler, recipe: Recipe, tell: Tell)
     Raises: Interrupted, RewardProblem, RuntimeFailed.
     """
     tasks = {task.task_id: task for task in inputs.tasks.held_out}
-    prompts = [_prompt(name, inputs, sampler.adapters) for name in tasks]
+    prompts = [inputs.prompt(name, sampler.adapters) for name in tasks]
     settings = RolloutSettings(1, recipe.evaluation.max_tokens, 0.0, recipe.rollouts.together)
     found: dict[str, EvaluatedItem] = {}
     for group in sampler.roll_out(prompts, settings, seed=recipe.seed, step=0):
@@ -68,7 +67,3 @@ def summary(step: int, seconds: float, items: Sequence[EvaluatedItem]) -> Evalua
 
 def _mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
-
-
-def _prompt(name: str, inputs: Inputs, adapters: AdapterStack) -> TaskPrompt:
-    return TaskPrompt(name, inputs.prompts[name], adapters)

@@ -6,7 +6,7 @@ A run that goes on reads the very ids it began with, whatever became of profile 
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
@@ -15,8 +15,9 @@ from engine.adapters.files import put
 from engine.errors import StoreProblem, UsageProblem
 from engine.harness.encoding import encode_parts
 from engine.harness.prompt import Harness
-from engine.runtime.protocol import Encoder, Tokens
+from engine.runtime.protocol import AdapterStack, Encoder, Tokens
 from local_training.examples import AnswerExample
+from local_training.folding import FoldingPrompts
 from local_training.lessons.wording import language_of
 from local_training.policy import Example
 from local_training.rollouts import RolloutSettings, TaskPrompt, prompt_of
@@ -57,6 +58,11 @@ class Inputs:
     """General requests with the anchor's own answers."""
     anchor: tuple[Example, ...] = ()
     """Everyday requests with the anchor's own answers, where the recipe holds the policy to them."""
+    folding: Mapping[str, FoldingPrompts] = field(default_factory=dict)
+    """Of tasks of folding, by their ids. Not frozen: what they read depends on what is written."""
+
+    def prompt(self, task_id: str, adapters: AdapterStack) -> TaskPrompt:
+        return TaskPrompt(task_id, self.prompts[task_id], adapters, self.folding.get(task_id))
 
 
 def load_inputs(folder: RunFolder, recipe: Recipe, sampler: Sampler, profile: Path) -> Inputs:
@@ -69,9 +75,10 @@ def load_inputs(folder: RunFolder, recipe: Recipe, sampler: Sampler, profile: Pa
         tasks = run_tasks(content, folder.data.name, recipe)
         tasks = Split(tasks.training, tested_items(tasks.held_out, recipe.evaluation.items))
         names = [task.task_id for task in (*tasks.training, *tasks.held_out)]
-        prompts = _frozen(folder.prompts, names, lambda: _task_prompts(tasks, sampler, profile))
+        folding = _folding(tasks, sampler, profile)
+        prompts = _frozen(folder.prompts, names, lambda: _task_prompts(tasks, folding, sampler, profile))
         _check_lengths({name: len(tokens) for name, tokens in prompts.items()}, recipe)
-        return Inputs(tasks, prompts, (), (), *_anchor_answers(folder, recipe, sampler, profile))
+        return Inputs(tasks, prompts, (), (), *_anchor_answers(folder, recipe, sampler, profile), folding)
     given = run_examples(content, folder.data.name, recipe)
     tested = tested_items(given.held_out, recipe.evaluation.items)
     names = [name for example in (*given.training, *tested) for name in _names(example)]
@@ -87,9 +94,25 @@ def tested_items(held_out: Sequence[_Item], items: int) -> tuple[_Item, ...]:
     return tuple(item for item, name in zip(held_out, ids, strict=True) if name in chosen)
 
 
-def _task_prompts(tasks: Split[Task], sampler: Sampler, profile: Path) -> dict[str, Tokens]:
+def _task_prompts(
+    tasks: Split[Task], folding: Mapping[str, FoldingPrompts], sampler: Sampler, profile: Path
+) -> dict[str, Tokens]:
+    """Of a task of folding, the longest of those that are not yet written to."""
     harness, encoder = sampler.harness(profile), sampler.runtime
-    return {task.task_id: prompt_of(task, harness, encoder) for task in (*tasks.training, *tasks.held_out)}
+    return {
+        task.task_id: folding[task.task_id].longest(encoder)
+        if task.task_id in folding
+        else prompt_of(task, harness, encoder)
+        for task in (*tasks.training, *tasks.held_out)
+    }
+
+
+def _folding(tasks: Split[Task], sampler: Sampler, profile: Path) -> dict[str, FoldingPrompts]:
+    folded = [task for task in (*tasks.training, *tasks.held_out) if task.folds]
+    if not folded:
+        return {}
+    harness = sampler.harness(profile)
+    return {task.task_id: FoldingPrompts(task.expert, harness, task.folds, task.messages[-1].text) for task in folded}
 
 
 def _example_ids(examples: Sequence[AnswerExample], sampler: Sampler, profile: Path) -> dict[str, Tokens]:

@@ -6,6 +6,7 @@ the gap between the engine's log-probabilities and the trainer's.
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import torch
@@ -20,17 +21,20 @@ from local_training.losses import (
     grpo_advantages,
     importance_ratio,
     kl_to_anchor,
+    segment_advantages,
     truncated,
+    with_advantages,
 )
 from local_training.mismatch import measure_mismatch
 from local_training.policy import Policy
 from local_training.replay import LossOfBranch, accumulate, score
-from local_training.runs.drawing import Drawn, JudgedGroup, JudgedRollout, draw_groups, judged_rollouts
+from local_training.runs.drawing import Drawn, JudgedGroup, draw_groups, judged_rollouts
 from local_training.runs.inputs import Inputs
 from local_training.runs.learning import Learned, MemoryGuard, Tell, everything, guarded, row
 from local_training.runs.recipe import Recipe
 from local_training.runs.sampler import Sampler
 from local_training.runs.worktime import WorkTime
+from local_training.trajectory import TrajectorySegment
 
 _ADVANTAGES: Final = {"dr_grpo": dr_grpo_advantages, "grpo": grpo_advantages}
 
@@ -65,7 +69,7 @@ class PolicyLearner:
             report=lambda done, total: self._tell("sampling", done, total),
         )
         figures = sampling_figures(drawn)
-        batches = [batch for group in drawn.kept if (batch := self._batch(group)).branches]
+        batches = [batch for group in drawn.kept for batch in self._batches(group) if batch.segments]
         if not batches:
             return Learned(0.0, drawn.taken, 0, figures, is_barren=True)
         with self._work.working("training"):
@@ -74,12 +78,21 @@ class PolicyLearner:
             learned.loss, drawn.taken, sum(batch.tokens for batch in batches), {**figures, **learned.figures}
         )
 
-    def _batch(self, group: JudgedGroup) -> "_Batch":
-        """The branches of a group that are trained on, each with what it is credited with."""
+    def _batches(self, group: JudgedGroup) -> list["_Batch"]:
+        """What the branches of a group have written that is trained on, by the prompt that it was written to, each with
+        what it is credited with: all that one branch wrote shares its advantage.
+        """
+        trajectories = [one.rollout.trajectory(one.reward) for one in group.rollouts]
         if self._recipe.kind == "rft":
             chosen = best_of(group.rewards, self._recipe.loss.keep, self._recipe.loss.at_least)
-            return _Batch(group.prompt, tuple(group.rollouts[place] for place in chosen), (1.0,) * len(chosen))
-        return _Batch(group.prompt, group.rollouts, _ADVANTAGES[self._recipe.loss.advantages](group.rewards))
+            credited = [replace(trajectories[place], advantage=1.0) for place in chosen]
+        else:
+            credited = list(with_advantages(trajectories, _ADVANTAGES[self._recipe.loss.advantages]))
+        segments = [segment for trajectory in credited for segment in trajectory.segments]
+        by_prompt: dict[Tokens, list[tuple[TrajectorySegment, float]]] = {}
+        for segment, advantage in zip(segments, segment_advantages(credited), strict=True):
+            by_prompt.setdefault(segment.prompt, []).append((segment, advantage))
+        return [_Batch(prompt, written) for prompt, written in by_prompt.items()]
 
     def _gather(self, batches: Sequence["_Batch"]) -> Learned:
         token_count = sum(batch.tokens for batch in batches)
@@ -101,7 +114,7 @@ class PolicyLearner:
             )
             loss += found.loss
             trainer += found.logprobs
-            sampler += [one.rollout.segment.logprobs for one in batch.branches]
+            sampler += [segment.logprobs for segment in batch.segments]
         table = self._recipe.loss
         gap = measure_mismatch(trainer, sampler, table.cap, (table.band_low, table.band_high))
         figures = {
@@ -128,7 +141,7 @@ class PolicyLearner:
             if self._recipe.kind == "rft":
                 return answer_loss(logprobs_BT, mask_BT, token_count)
             old_BT = logprobs_BT.detach()
-            sampler_BT = row(batch.branches[number].rollout.segment.logprobs, logprobs_T)
+            sampler_BT = row(batch.segments[number].logprobs, logprobs_T)
             ratio_BT = importance_ratio(old_BT, sampler_BT, mask_BT)
             total = clipped_policy_loss(
                 logprobs_BT,
@@ -148,11 +161,13 @@ class PolicyLearner:
 
 
 class _Batch:
-    """The branches of one prompt that are trained on."""
+    """What was written to one prompt and is trained on, with what it is credited with."""
 
-    def __init__(self, prompt: Tokens, branches: Sequence[JudgedRollout], advantages: Sequence[float]) -> None:
-        self.prompt, self.branches, self.advantages = prompt, branches, advantages
-        self.tokens_of_branches = [one.rollout.segment.completion for one in branches]
+    def __init__(self, prompt: Tokens, credited: Sequence[tuple[TrajectorySegment, float]]) -> None:
+        self.prompt = prompt
+        self.segments = [segment for segment, _ in credited]
+        self.advantages = [advantage for _, advantage in credited]
+        self.tokens_of_branches = [segment.completion for segment in self.segments]
         self.tokens = sum(map(len, self.tokens_of_branches))
 
 
@@ -160,15 +175,15 @@ def sampling_figures(drawn: Drawn) -> dict[str, Any]:
     """What the branches of one step were like, over all that were drawn."""
     rollouts = judged_rollouts(drawn.all_groups)
     count = max(1, len(rollouts))
-    tokens = sum(len(one.rollout.segment.completion) for one in rollouts)
+    written = sum(len(segment.completion) for one in rollouts for segment in one.rollout.segments)
     return {
         "reward": math.fsum(one.value for one in rollouts) / count,
         "accuracy": sum(one.is_correct for one in rollouts) / count,
-        "length_tokens": tokens / count,
+        "length_tokens": sum(len(one.rollout.segment.completion) for one in rollouts) / count,
         "unfinished_share": sum(one.rollout.finish == "length" for one in rollouts) / count,
         "groups_kept": len(drawn.kept),
         "groups_drawn": len(drawn.all_groups),
-        "rollout_tokens": tokens,
+        "rollout_tokens": written,
     }
 
 

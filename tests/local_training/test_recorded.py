@@ -160,5 +160,25 @@ def test_training_reads_what_was_served_for_fifty_turns_and_an_edited_skill_need
         recorded_steps(table.store, table.turns[0], table.harness, table.runtime, {})
 
 
+def test_training_reads_the_running_memory_that_was_served(table: Table) -> None:
+    start, turns = len(table.runtime.answered), len(table.turns)
+    first = table.say("Remember that my seat is 12F. 记住我的鞋码是42码。", "L0")
+    epoch = None
+    while epoch is None or epoch.reason != "folded":
+        last = table.say("And what else? " * 75, "L0", first.conversation_id)
+        epoch = table.store.epoch_of_turn(last.turn_id, "L0")
+        assert len(table.turns) - turns < 12
+    after = table.say("And now?", "L0", first.conversation_id)
+    read = table.runtime.decode(table.runtime.answered[-1])
+    assert "- [fact] My seat is 12F\n- [fact] 我的鞋码是42码\n" in read and "Remember that" not in read
+    steps = [step for turn_id in table.turns[turns:] for step in table.steps(turn_id)]
+    assert [step.prompt for step in steps] == table.runtime.answered[start:]
+    # Under texts that were edited since it is today's head, with the same lines in it.
+    write_skill(table.paths, "How tea is made in Uji.")
+    table.say("Hello.", "L1")
+    (today,) = table.steps(after.turn_id)
+    assert "- [fact] My seat is 12F\n" in table.runtime.decode(today.prompt)
+
+
 def answers(table: Table, turn_id: str) -> list[object]:
     return [trace for trace in table.store.traces(turn_id) if trace.kind == "answer"]

@@ -54,6 +54,29 @@ def test_a_task_may_name_the_turns_it_was_made_from():
     assert "`source`" in fault_of(line(source=[""]))
 
 
+def test_a_task_of_folding_names_the_messages_that_are_folded_before_its_prompt():
+    (task,), _ = parse_tasks(line(folds=["My seat is 12F.", "我对花生过敏。"]))
+    assert task.folds == ("My seat is 12F.", "我对花生过敏。")
+    assert parse_tasks(line())[0][0].folds == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        pytest.param({"folds": "one"}, "`folds` must be a list", id="no-list"),
+        pytest.param({"folds": ["a", " "]}, "list of texts", id="empty"),
+        pytest.param({"folds": ["x" * (MOST_PROMPT_CHARACTERS + 1)]}, "more than", id="long"),
+        pytest.param(
+            {"folds": ["a"], "prompt": [{"role": r, "content": "x"} for r in ("user", "assistant", "user")]},
+            "one message as its `prompt`",
+            id="several-messages",
+        ),
+    ],
+)
+def test_messages_to_fold_that_cannot_be_used_are_a_fault(changes: dict[str, Any], reason: str):
+    assert reason in fault_of(line(**changes))
+
+
 def test_a_task_without_a_group_is_a_group_of_its_own():
     (task,), _ = parse_tasks(line())
     assert (task.split_key, task.tags) == ("t-1", ())

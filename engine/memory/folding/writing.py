@@ -5,7 +5,7 @@ fits, short remarks on what was asked go first, then what is not pinned, and of 
 instructions last of all, since no question would ever bring them back.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -35,12 +35,10 @@ def write(
 
     Whatever does not fit is left out; of what is pinned it is told.
     """
-    lines = list(before.lines)
+    lines: Sequence[FoldedLine] = before.lines
     for noted in noted_of(segment, earlier, proposals or {}):
         lines = merged(lines, noted)
-    kept = _fitting(lines, budget_tokens, size)
-    out = tuple(line for place, line in enumerate(lines) if place not in kept and line.is_pinned)
-    return Written(RunningMemory(tuple(line for place, line in enumerate(lines) if place in kept)), out)
+    return fitted(lines, budget_tokens, size)
 
 
 def noted_of(
@@ -76,18 +74,15 @@ def is_ended_by(line: FoldedLine, noted: Noted) -> bool:
     return is_replaced(noted.proposal, line) or user_said_so(line, noted.evidence) == "check_failed"
 
 
-def _fitting(lines: Sequence[FoldedLine], budget_tokens: int, size: Size) -> set[int]:
-    """The places of those that fit, the worthier and then the newer first."""
+def fitted(lines: Sequence[FoldedLine], budget_tokens: int, size: Size) -> Written:
+    """Those that fit, in their order; the worthier and then the newer have the first choice of the room."""
     kept, left = set[int](), budget_tokens
-    for place in _by_worth(lines):
+    for place in sorted(range(len(lines)), key=lambda place: (_rank(lines[place]), -place)):
         if (taken := size(lines[place])) <= left:
             left -= taken
             kept.add(place)
-    return kept
-
-
-def _by_worth(lines: Sequence[FoldedLine]) -> Iterable[int]:
-    return sorted(range(len(lines)), key=lambda place: (_rank(lines[place]), -place))
+    out = tuple(line for place, line in enumerate(lines) if place not in kept and line.is_pinned)
+    return Written(RunningMemory(tuple(line for place, line in enumerate(lines) if place in kept)), out)
 
 
 def _rank(line: FoldedLine) -> int:

@@ -51,6 +51,18 @@ def tasks(prompt: object = QUESTION, count: int = 20) -> list[dict[str, Any]]:
     return [{"prompt": prompt, **REWARD} for _ in range(count)]
 
 
+def test_tasks_of_folding_keep_what_their_prompts_are_made_from(tmp_path: Path):
+    folds = [f"My seat is {n}{'F' * n}." for n in (1, 9, 3)]
+    found = load(run_of(tmp_path, [{"prompt": "Which seat?", "folds": folds, **REWARD}, *tasks()]), "rl")
+    encoder = ScriptedRuntime()
+    prompts = found.folding["n-0"]
+    assert list(found.folding) == ["n-0"]
+    assert (prompts.messages, prompts.question) == (tuple(folds), "Which seat?")
+    assert folds[1] in encoder.decode(found.prompts["n-0"])
+    assert found.prompt("n-0", EXPERT).folding == prompts
+    assert found.prompt("n-1", EXPERT).folding is None
+
+
 def examples(count: int = 20) -> list[dict[str, Any]]:
     return [{"prompt": QUESTION, "answer": f"第 {n}."} for n in range(count)]
 

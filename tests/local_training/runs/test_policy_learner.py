@@ -10,6 +10,7 @@ from local_training.runs.drawing import draw_groups
 from local_training.runs.recipe import Recipe
 from local_training.runs.signals import Interrupted
 from local_training.runs.worktime import WorkTime
+from local_training.trajectory import TrajectorySegment
 from tests.local_training.runs.sampling import LOUD, RIGHT, Said, ScriptedSampler, inputs_of, recipe_of, task_of
 from tests.support import requirements
 
@@ -378,3 +379,42 @@ def test_rft_without_an_answer_that_is_good_enough_learns_nothing():
     assert found.learned.is_barren
     assert has_no_gradient(policy)
     assert found.learned.figures["groups_kept"] == 0
+
+
+# Several segments
+
+
+WRITES = {"a": ((5, 6, 7), (8, 9)), "b": ((10, 11), (12,)), "c": ((13,), (14,))}
+"""Of every branch of a task of folding: what it read and wrote before it answered."""
+
+
+@dataclass
+class FoldingSampler(ScriptedSampler):
+    """Every branch has written something before its answer, with the trainer's own log-probabilities."""
+
+    policy: Any = None
+
+    def _rollout(self, prompt, branch, seed, step):
+        rollout = super()._rollout(prompt, branch, seed, step)
+        read, written = (*WRITES[prompt.task_id][0], branch), WRITES[prompt.task_id][1]
+        with torch.no_grad():
+            logprobs = tuple(answered(self.policy, read, written).tolist())
+        return replace(rollout, writes=(TrajectorySegment(read, written, logprobs, ()),))
+
+
+@pytest.mark.parametrize("kind", ["rl", "rft"])
+def test_all_that_a_branch_has_written_shares_the_one_advantage_of_its_reward(kind: str):
+    policy = tiny_policy()
+    sampler = FoldingSampler(sampler_for(policy, gaps=False).say, policy=policy)
+    loss = {"keep": 1, "at_least": 0.5} if kind == "rft" else {}
+    found = learn(policy, recipe(kind, loss=loss), sampler)
+    credited = []
+    for name, rewards in REWARDS.items():
+        chosen = {0: 1.0} if kind == "rft" else dict(enumerate(centred(rewards)))
+        for branch, advantage in chosen.items():
+            credited.append((advantage, answered(policy, PROMPTS[name], ANSWERS[name][branch])))
+            credited.append((advantage, answered(policy, (*WRITES[name][0], branch), WRITES[name][1])))
+    count = sum(len(logprobs_T) for _, logprobs_T in credited)
+    expected = gradient_by(policy, -sum(advantage * logprobs_T.sum() for advantage, logprobs_T in credited) / count)
+    assert relative_error(found.gradient, expected) <= 1e-4
+    assert found.learned.trained_tokens == count
