@@ -15,6 +15,7 @@ segment           the tokens of one turn within a view
 epoch             a stretch of a view in which its past never changes
 summary           one or two sentences on a turn, for the other experts
 memory            one remembered fact, tied to where it comes from
+running memory    lines that stand for the turns a view does not read any more; folding writes them
 tool              a function the model may call
 artifact          a surface the agent made
 trace             what one step read and wrote, as token ids

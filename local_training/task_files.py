@@ -77,10 +77,8 @@ def _task(value: dict[str, Any]) -> tuple[str, Task]:
 def _folds(value: Any) -> tuple[str, ...]:
     messages = listed(value, "folds")
     demand(all(isinstance(one, str) and one.strip() for one in messages), "`folds` must be a list of texts")
-    demand(
-        sum(map(len, messages)) <= MOST_PROMPT_CHARACTERS,
-        f"`folds` has more than {MOST_PROMPT_CHARACTERS:,} characters",
-    )
+    characters = sum(map(len, messages))
+    demand(characters <= MOST_PROMPT_CHARACTERS, f"`folds` has more than {MOST_PROMPT_CHARACTERS:,} characters")
     return tuple(messages)
 
 

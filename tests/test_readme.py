@@ -77,8 +77,8 @@ def test_the_recipe_it_shows_is_one() -> None:
 
 
 def test_the_data_it_shows_is_read() -> None:
-    task, *examples = re.search(r"```json\n(\{\"id\": \"capital-1\".*?)```", README, re.DOTALL)[1].splitlines()
-    assert parse_tasks(task.encode())[1] == ()
+    task, folding, *examples = re.search(r"```json\n(\{\"id\": \"capital-1\".*?)```", README, re.DOTALL)[1].splitlines()
+    assert parse_tasks(f"{task}\n{folding}".encode())[1] == ()
     kinds: tuple[ExampleKind, ...] = ("sft", "dpo", "kto")
     for kind, example in zip(kinds, examples, strict=True):
         assert parse_examples(example.encode(), kind)[1] == ()

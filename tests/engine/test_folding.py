@@ -25,7 +25,7 @@ def nearly_full(tmp_path: Path) -> Iterator[Talk]:
     profile = make_profile({"L0": "I chat."}, context_tokens=2000, max_answer_tokens=200, writes_memories=True)
     with open_talk(tmp_path, profile=profile) as talk:
         talk.say(SAID, answer="Yes.")
-        for number in range(8):
+        for number in range(9):
             talk.say(f"Q{number} {Q}", answer=f"A{number} {A}")
         assert "folded" not in talk.notices()
         yield talk

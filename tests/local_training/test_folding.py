@@ -21,9 +21,8 @@ from tests.support.talking import harness_of, make_profile
 
 MESSAGES = ("My seat is 12F. What is the weather like?", "我对花生过敏。")
 QUESTION = "Which seat is mine?"
-TASK = Task(
-    "t", (TaskMessage("user", QUESTION),), "L0", (RewardSpec("exact", {"expected": "12F", "where": "anywhere"}),)
-)
+SAYS_IT = RewardSpec("exact", {"expected": "12F", "where": "anywhere"})
+TASK = Task("t", (TaskMessage("user", QUESTION),), "L0", (SAYS_IT,))
 FOLDING = FoldingPrompts("L0", harness_of(make_profile()), MESSAGES, QUESTION)
 PROMPT = TaskPrompt("t", (), folding=FOLDING)
 
@@ -63,11 +62,11 @@ def test_what_cannot_be_verified_is_not_kept_and_so_cannot_be_answered_from(writ
     assert FOLDING.after(Scripted(), NOTHING, 0, written) == NOTHING
 
 
-def test_what_is_kept_stays_within_its_bounds():
+def test_what_is_kept_stays_within_its_bounds_numbers_first():
     memory, small = NOTHING, FoldingPrompts("L0", FOLDING.harness, MESSAGES, QUESTION, memory_tokens=20)
     for number, written in enumerate((SEAT, PEANUTS)):
         memory = small.after(Scripted(), memory, number, written)
-    assert memory.shown == ("[fact] 对花生过敏",)
+    assert memory.shown == ("[fact] Seat 12F",)
 
 
 def test_branches_and_tasks_go_on_together_and_plain_ones_beside_them():
