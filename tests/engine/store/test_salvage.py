@@ -140,7 +140,7 @@ def test_J4_of_a_file_with_any_page_damaged_most_is_saved_nothing_is_made_up_and
 
 
 def test_a_truncated_file_gives_what_is_left(path, sound, target):
-    path.write_bytes(sound.read_bytes()[: 110 * PAGE_BYTES])
+    path.write_bytes(sound.read_bytes()[: 130 * PAGE_BYTES])
     report = salvage(path, target)
     assert not report.is_complete
     assert set(said_in(target)) <= set(said_in(sound))
