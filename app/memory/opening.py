@@ -7,14 +7,19 @@ from app.host.address import read_address
 from app.memory.shelf import StoredMemories
 from app.opening import open_store
 from app.paths import Paths
+from app.settings import load_settings
 from engine.memory.keeping import KeptMemories
+from engine.memory.weighting import rules_from
 from ui.memory_shelf import MemoryShelf
 
 
 @contextmanager
 def open_memory_shelf(paths: Paths) -> Iterator[MemoryShelf]:
     """From the host where one runs, else from the home's own store: without a model what is written gets no vector,
-    which the host makes up for later, and what is looked for is found by its words. Raises: HomeBusy, StoreProblem."""
+    which the host makes up for later, and what is looked for is found by its words.
+
+    Raises: HomeBusy, StoreProblem, UsageProblem.
+    """
     if read_address(paths) is not None:
         # Only now: HTTP takes longer to load than a list takes to show.
         from app.host.connection import HostConnection
@@ -25,5 +30,6 @@ def open_memory_shelf(paths: Paths) -> Iterator[MemoryShelf]:
             with closing(HostConnection(paths, host)) as connection:
                 yield RemoteMemories(connection)
             return
+    rules = rules_from(load_settings(paths.settings).memory)
     with open_store(paths) as store:
-        yield StoredMemories(KeptMemories(store, None), store)
+        yield StoredMemories(KeptMemories(store, None, rules=rules), store)
