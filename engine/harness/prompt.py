@@ -20,8 +20,9 @@ from engine.runtime.protocol import Encoder, Tokens
 THOUGHT_OPEN: Final = "<think>"
 THOUGHT_CLOSE: Final = "</think>"
 END_OF_THOUGHT: Final = f"\n{THOUGHT_CLOSE}\n\n"
-_TOLD: Final = "I told you before:"
-_TOLD_CHINESE: Final = "我之前告诉过你："
+_REMEMBER: Final = "Remember:"
+_REMEMBER_CHINESE: Final = "请记住："
+_ENDS: Final = ".!?。！？)）"
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 
@@ -205,13 +206,14 @@ def summary_prompt(harness: Harness, encoder: Encoder, before: Tokens) -> Tokens
 def with_memory(text: str, memory: Sequence[str]) -> str:
     """The message with what the expert is reminded of in front of it.
 
-    In the words of the user, since it stands in their message: a small model takes "[preference, 2026-11-02] …" for
-    the beginning of a list that it should go on with.
+    As sentences in the words of the user, since it stands in their message: a small model takes lines such as
+    "[preference, 2026-11-02] …" for the beginning of a list that it should go on with.
     """
     if not memory:
         return text
-    told = _TOLD_CHINESE if _HAN.search(text) else _TOLD
-    return f"{_fenced(memory, told)}\n{text}"
+    remember, stop = (_REMEMBER_CHINESE, "。") if _HAN.search(text) else (_REMEMBER, ".")
+    lines = [line if line.endswith(tuple(_ENDS)) else line + stop for line in memory]
+    return f"{_fenced(lines, remember)}\n\n{text}"
 
 
 def _past_turn(turn: UnseenTurn, harness: Harness, encoder: Encoder, is_first: bool, system: Content) -> Tokens:
@@ -237,6 +239,6 @@ def _system(harness: Harness, expert: str, folded: Folded, with_tools: bool) -> 
     return system_content(system, tools, style_of(harness.chat_format.family)) if tools else system
 
 
-def _fenced(memory: Sequence[str], told: str = "") -> str:
-    lines = [*([told] if told else []), *(f"- {' '.join(line.split())}" for line in memory)]
+def _fenced(memory: Sequence[str], title: str = "") -> str:
+    lines = [*([title] if title else []), *(f"- {' '.join(line.split())}" for line in memory)]
     return "\n".join(("<memory>", *lines, "</memory>"))

@@ -49,7 +49,7 @@ def test_a_fact_of_one_conversation_is_read_in_another(talk: Talk):
     begin_anew(talk)
     closed = talk.say("Which tea do I prefer?", "L0")
     assert told(talk, "recalled", "memories") == [TEA]
-    assert f"<memory>\nI told you before:\n- {TEA}\n</memory>\nWhich tea do I prefer?" in talk.read(closed)
+    assert f"<memory>\nRemember:\n- {TEA}.\n</memory>\n\nWhich tea do I prefer?" in talk.read(closed)
     (line,) = talk.turn(closed).recalled
     assert line.line == TEA
     (memory,) = talk.memory.kept.store.page()
@@ -76,7 +76,7 @@ def test_what_a_view_has_read_is_not_said_again_in_it(talk: Talk):
     begin_anew(talk)
     talk.say("Which tea do I prefer?", "L0")
     closed = talk.say("Is green tea the tea that I prefer?", "L0")
-    assert talk.read(closed).count(f"- {TEA}\n") == 1
+    assert talk.read(closed).count(f"- {TEA}.") == 1
     assert talk.turn(closed).recalled == ()
 
 

@@ -183,7 +183,7 @@ async def test_an_unknown_command_names_the_known_ones_and_sends_nothing() -> No
     async with run(ChatApp(client), columns=120, rows=24) as pilot:
         await send(pilot, "/nosuch thing")
         await wait_for_text(pilot, "There is no command /nosuch.")
-        assert "/new, /expert, /history, /regenerate, /edit," in shown(pilot.app)
+        assert "/new, /off-record, /expert, /history, /regenerate," in shown(pilot.app)
         assert composer_of(pilot).text == "/nosuch thing"
         assert client.calls == []
 
@@ -396,6 +396,6 @@ async def test_a_conversation_is_not_left_while_it_is_being_answered() -> None:
         await wait_for_text(pilot, "Press Esc to stop it first")
         assert pilot.app.screen is chat_of(pilot).chat
         assert "one" in shown(pilot.app)
-        assert client.names() == ["path", "tree", "signals", "ask"]
+        assert client.names() == ["conversation", "path", "tree", "signals", "ask"]
         rest.open()
         await wait_until_ready(pilot)

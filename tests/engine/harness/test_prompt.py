@@ -86,14 +86,14 @@ def test_an_unseen_turn_becomes_the_segment_that_is_read():
 def test_memory_lines_stand_fenced_before_the_new_message():
     prompt = build(state("And?", memory=("我喜欢茶", "I go to\n Oslo")), HARNESS, ENCODER)
     assert ENCODER.decode(prompt.opening) == (
-        "<|im_start|>user\n<memory>\nI told you before:\n- 我喜欢茶\n- I go to Oslo\n</memory>\n"
+        "<|im_start|>user\n<memory>\nRemember:\n- 我喜欢茶.\n- I go to Oslo.\n</memory>\n\n"
         "And?<|im_end|>\n<|im_start|>assistant\n"
     )
 
 
 def test_memory_is_told_in_the_language_of_the_message():
     prompt = build(state("茶呢？", memory=("我喜欢茶",)), HARNESS, ENCODER)
-    assert "<memory>\n我之前告诉过你：\n- 我喜欢茶\n</memory>\n茶呢？" in ENCODER.decode(prompt.opening)
+    assert "<memory>\n请记住：\n- 我喜欢茶。\n</memory>\n\n茶呢？" in ENCODER.decode(prompt.opening)
 
 
 def test_memory_changes_nothing_before_the_new_message():

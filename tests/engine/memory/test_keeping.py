@@ -40,7 +40,7 @@ def test_what_is_told_is_written_with_its_evidence_and_recalled(memories, say):
     assert (memory.text, memory.kind, memory.slot, memory.trust) == ("I live in Bergen", "fact", "home", "typed")
     assert memory.evidence == "By the way, I live in Bergen."
     assert recalled(memories, "Where do I live?") == ["I live in Bergen"]
-    assert line(memory) == f"[fact, {memory.created_at[:10]}] I live in Bergen"
+    assert line(memory) == "I live in Bergen"
 
 
 def test_what_the_user_asks_to_be_remembered_is_worth_more(say):
