@@ -15,7 +15,7 @@ from engine.memory.words import content_terms, held_terms, is_about
 from engine.memory.writing.patterns import any_of
 from engine.memory.writing.proposals import Proposal
 from engine.memory.writing.proposing import DOING
-from engine.memory.writing.verifying import agree, is_negative, is_number, names_in, overlap
+from engine.memory.writing.verifying import adds_nothing, agree, is_negative, is_number, names_in, overlap
 
 SAME_WORDS: Final = 0.8
 """From this share of common terms on two texts say the same, if they agree in names, numbers and negation."""
@@ -61,10 +61,10 @@ def says_the_same(proposal: Statement, memory: Statement, cosine: float = 0.0) -
     """Whether writing it would only say again what the memory says."""
     if is_negative(proposal.text) != is_negative(memory.text) or proposal.due_on != memory.due_on:
         return False
+    if proposal.slot and proposal.slot == memory.slot and _is_about_one_thing(proposal.slot):
+        return adds_nothing(proposal.text, memory.text)
     if not agree(proposal.text, memory.text):
         return False
-    if proposal.slot and proposal.slot == memory.slot and _is_about_one_thing(proposal.slot):
-        return True
     common = overlap(content_terms(proposal.text), content_terms(memory.text))
     return common >= SAME_WORDS or (cosine >= SAME_MEANING and common >= _SOME_WORDS)
 

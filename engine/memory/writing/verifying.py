@@ -163,6 +163,11 @@ def agree(one: str, other: str) -> bool:
     return _numbers(one) == _numbers(other) and _names_held(one, other) and _names_held(other, one)
 
 
+def adds_nothing(text: str, to: str) -> bool:
+    """Whether all numbers and names of `text` are in the other one, which may name more."""
+    return _numbers(text) <= _numbers(to) and _names_held(text, to)
+
+
 def names_in(text: str) -> tuple[str, ...]:
     """Words with a capital letter that does not begin the text, folded."""
     names = (name.casefold() for name in _NAME.findall(text[:1].lower() + text[1:]) if not _is_glue(name))
