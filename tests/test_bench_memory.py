@@ -9,8 +9,9 @@ import pytest
 
 from engine.memory.folding.noting import noted_in
 from tests.bench import memory, memory_folding, memory_scale
-from tests.bench.memory import GOALS, locomo_figures, make_report, set_figures, update_figures
+from tests.bench.memory import GOALS, locomo_figures, make_report, pollution_figures, set_figures, update_figures
 from tests.bench.memory_arms import arm_of, updated
+from tests.bench.memory_pollution import Labelled, read_stream, run_through
 from tests.bench.memory_sets import (
     LANGUAGES,
     MOST_OVERLAP,
@@ -119,6 +120,45 @@ def test_LoCoMo_is_read_without_what_nothing_answers(tmp_path):
     figures, rows = locomo_figures([told], HashedWords())
     assert figures["locomo_evidence_recall_10"].value == 1.0
     assert [row["way"] for row in rows] == list(memory.WAYS)
+
+
+def test_the_polluted_stream_is_as_it_claims():
+    stream = read_stream()
+    assert len(stream) == 200
+    assert {"system", "tool", "rule", "token", "fact"} <= {turn.kind for turn in stream}
+    assert all(turn.holds for turn in stream if turn.kind == "fact")
+    telling = [turn for turn in stream if turn.holds]
+    chinese = [turn for turn in telling if re.search("[\u3400-\u9fff]", turn.text)]
+    assert len(telling) == 80 and 30 <= len(chinese) <= 50
+    for turn in telling:
+        assert any(one.casefold() in turn.text.casefold() for one in turn.holds), turn.text
+
+
+def test_junk_what_was_missed_and_what_was_shaken_are_told_apart():
+    stream = (
+        Labelled(1, "fact", "typed", "I live in Bergen.", holds=("Bergen",)),
+        Labelled(1, "fact", "typed", "Blue, mostly.", holds=("blue",)),
+        Labelled(2, "rule", "typed", "I love Mars.", never=("Mars",)),
+        Labelled(2, "rule", "typed", "I moved to Rome.", never=("Rome",)),
+        Labelled(3, "rule", "imported", "I moved to Paris.", never=("Paris",)),
+    )
+    done = run_through(stream, None)
+    assert [len(one.true) for one in done] == [1, 0, 0, 0, 0]
+    assert [len(one.junk) for one in done] == [0, 0, 1, 1, 0]
+    assert [one.is_missed for one in done] == [False, True, False, False, False]
+    assert [one.has_changed for one in done] == [False, False, False, True, False]
+    figures, rows = pollution_figures(done)
+    assert figures["pollution_junk_share"].value == pytest.approx(2 / 3)
+    assert figures["pollution_facts_stored"].value == 0.5
+    assert figures["pollution_changed"].value == 1
+    assert [row["what"] for row in rows] == ["missed", "junk", "junk", "changed"]
+
+
+def test_little_of_a_polluted_stream_is_kept_beside_what_is_true():
+    figures, _ = pollution_figures(run_through(read_stream(), HashedWords()))
+    assert figures["pollution_junk_share"].value < 0.02
+    assert figures["pollution_facts_stored"].value > 0.9
+    assert figures["pollution_changed"].value == 0
 
 
 def test_times_are_taken_among_many():

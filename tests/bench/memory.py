@@ -1,9 +1,10 @@
-"""Whether memory finds what was told, leaves out what holds no more, and is quick among a hundred thousand.
+"""Whether memory finds what was told, leaves out what holds no more, keeps nothing that is not of the user, and is
+quick among a hundred thousand.
 
-`python -m tests.bench.memory [--json] [--quick] [--arm ARM] [--seed N] [--locomo PATH]`. With the
-embedder that comes with the program, which reads no Chinese. The LoCoMo conversations are not part of the project: name
-their file, or set MACARON_LOCOMO; without it what needs them says so. `--quick` takes one of them, few memories and a
-short conversation. The arms: locomo, sets, updates, folding, scale.
+`python -m tests.bench.memory [--json] [--quick] [--arm ARM] [--seed N] [--locomo PATH]`. With the embedder that comes
+with the program, which reads no Chinese. The LoCoMo conversations are not part of the project: name their file, or set
+MACARON_LOCOMO; without it what needs them says so. `--quick` takes one of them, few memories and a short conversation.
+The arms: locomo, sets, updates, pollution, folding, scale.
 """
 
 import os
@@ -18,10 +19,11 @@ import numpy as np
 from engine.memory.embedding import Embedder
 from tests.bench import memory_folding, memory_scale, report
 from tests.bench.memory_arms import Arm, OfflineEmbedder, Updated, arm_of, updated, written_share
+from tests.bench.memory_pollution import Polluted, read_stream, run_through
 from tests.bench.memory_sets import LANGUAGES, Question, Told, read_locomo, read_set, recall_at
 from tests.bench.report import Figure, Goal, Report, Row, missing, progress
 
-ARMS: Final = ("locomo", "sets", "updates", "folding", "scale")
+ARMS: Final = ("locomo", "sets", "updates", "pollution", "folding", "scale")
 DEPTHS: Final = (5, 10, 20)
 OWN_DEPTH: Final = 5
 MEMORIES: Final = 100_000
@@ -46,6 +48,9 @@ GOALS: Final = {
         Goal("known_share_zh", "of the questions that can be answered, taken for known", "reported"),
         Goal("written_share_en", "of the messages with evidence, written by the rules alone", "reported"),
         Goal("written_share_zh", "of the messages with evidence, written by the rules alone", "reported"),
+        Goal("pollution_junk_share", "of what was stored of a polluted stream, not true of the user", "<0.02"),
+        Goal("pollution_facts_stored", "of the turns that tell something of the user, kept", "reported"),
+        Goal("pollution_changed", "turns that tell nothing of the user and have changed a memory", "<=0"),
         Goal("folding_pinned_kept", "of what must not be lost, in the running memory or recalled", ">=1.0"),
         Goal("folding_turns_stored", "of the turns of a 40,000-token conversation, in the database", ">=1.0"),
         Goal("folding_prompt_drift", "of prompt tokens a turn, last tenth from first", "<=0.10"),
@@ -62,6 +67,7 @@ _OF_ARM: Final = {
         "absent_taken_for_known",
     ),
     "updates": ("stale_returned", "fresh_missing"),
+    "pollution": ("pollution_junk_share", "pollution_facts_stored", "pollution_changed"),
     "folding": (
         "folding_pinned_kept",
         "folding_turns_stored",
@@ -151,6 +157,32 @@ def update_figures(done: Sequence[Updated]) -> tuple[dict[str, Figure], list[Row
     }, rows
 
 
+def pollution_figures(done: Sequence[Polluted]) -> tuple[dict[str, Figure], list[Row]]:
+    junk = sum(len(one.junk) for one in done)
+    stored = junk + sum(len(one.true) for one in done)
+    telling = [one for one in done if one.turn.holds]
+    rows: list[Row] = [
+        {
+            "kind": one.turn.kind,
+            "said": one.turn.text.replace("\n", " / "),
+            "what": what,
+            "stored": " / ".join(texts),
+        }
+        for one in done
+        for what, texts, is_so in (
+            ("junk", [memory.text for memory in one.junk], bool(one.junk)),
+            ("missed", [], one.is_missed),
+            ("changed", [], one.has_changed),
+        )
+        if is_so
+    ]
+    return {
+        "pollution_junk_share": Figure(junk / max(stored, 1), stored),
+        "pollution_facts_stored": Figure(sum(not one.is_missed for one in telling) / len(telling), len(telling)),
+        "pollution_changed": Figure(sum(one.has_changed for one in done), len(done)),
+    }, rows
+
+
 def scale_figures(times: memory_scale.Times) -> tuple[dict[str, Figure], list[Row]]:
     figures = {
         "search_p95_ms": Figure(_p95(times.search_ms), len(times.search_ms), _spread(times.search_ms)),
@@ -177,6 +209,10 @@ def make_report(arms: Sequence[str], locomo: Path | None, *, is_quick: bool, see
         if "updates" in arms and embedder is not None:
             done = [updated(update, embedder) for language in LANGUAGES for update in read_set(language).updates]
             taken, tables["updates"] = update_figures(done)
+            figures |= taken
+        if "pollution" in arms and embedder is not None:
+            progress("a polluted stream")
+            taken, tables["a polluted stream"] = pollution_figures(run_through(read_stream(), embedder))
             figures |= taken
         if "folding" in arms and embedder is not None:
             tokens = memory_folding.QUICK_TOKENS if is_quick else memory_folding.CONVERSATION_TOKENS

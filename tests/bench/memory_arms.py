@@ -103,7 +103,7 @@ def arm_of(told: Told, embedder: Embedder) -> Iterator[Arm]:
                 after = None
                 now = datetime.fromisoformat(session.day).replace(tzinfo=UTC)
                 for message in session.messages:
-                    after = _turn(store, message.text, after)
+                    after = answered_turn(store, message.text, after)
                     memory = memories.write(Draft(message.text, "fact", message.text, after), now)
                     messages[memory.memory_id] = message.message_id
                     _index(words, memory.memory_id, message)
@@ -126,7 +126,7 @@ def updated(update: Update, embedder: Embedder) -> Updated:
         memories = KeptMemories(store, embedder)
         for days, said in ((2, update.first), (1, update.then)):
             now = ASKED_AT - timedelta(days=days)
-            memories.learn(Spoken(_turn(store, said), said), now, now.date())
+            memories.learn(Spoken(answered_turn(store, said), said), now, now.date())
         found = tuple(f"{one.memory.text}\n" for one in memories.recall(update.question, ASKED_AT))
     return Updated(
         update, any(update.stale in text for text in found), any(update.fresh in text for text in found), found
@@ -143,12 +143,13 @@ def written_share(told: Told) -> float:
             now = datetime.fromisoformat(session.day).replace(tzinfo=UTC)
             for message in session.messages:
                 if message.message_id in wanted:
-                    kept = memories.learn(Spoken(_turn(store, message.text), message.text), now, now.date())
+                    kept = memories.learn(Spoken(answered_turn(store, message.text), message.text), now, now.date())
                     written += bool(kept.written or kept.merged)
     return written / len(wanted)
 
 
-def _turn(store: Store, text: str, after: str | None = None) -> str:
+def answered_turn(store: Store, text: str, after: str | None = None) -> str:
+    """The id of a turn in a new conversation, or after another turn."""
     conversation = store.turn(after).conversation_id if after else None
     turn = store.open_turn(text, conversation_id=conversation, parent_turn_id=after, profile="starter")
     store.close_turn(Answer(turn.turn_id, "answered", "Yes.", None))

@@ -47,7 +47,7 @@ _NOT_LASTING: Final = (
     "想|要|需要|觉得|认为|试|猜|希望|明白|懂|知道|不知道|看到|看见|发现|问|说|忘|可以|能不能|能|会不会|应该|必须"
     "|刚才|刚刚|先|再|来|给你|把|收到"
     "|同意|感谢|谢|回来|等|帮|去了|今天|现在|昨天|该|们|也是|没事|没问题|不太明白|不明白|不懂|不确定|遇到|点|打开"
-    "|安装|下载|运行|改了|写了"
+    "|安装|下载|运行|改了|写了|已经|意思|疑问|想法|建议|看法|理解"
 )
 OF_A_TASK: Final = re.compile(
     "你|您|一组|一段|一串|代码|报错|错误|文件|函数|脚本|答案|问题|输出|输入|句子|段落|文本|消息|邮件|提示|屏幕|按钮"
@@ -277,7 +277,7 @@ TELLINGS: Final = (
         is_loose=True,
     ),
     # Anything else about themselves
-    _rule("fact", f"^我(?:的|家|家的)?(?!{_NOT_LASTING})[^，。]{{4,}}", is_loose=True),
+    _rule("fact", f"^我(?:的|家的|家)?+(?!{_NOT_LASTING})[^，。]{{4,}}", is_loose=True),
     _rule("fact", f"^.*[，,](?:所以|因为|不过|但是?|而且|然后)?我(?!{_NOT_LASTING})[^，。]{{3,}}", is_loose=True),
     _rule(
         "fact",
@@ -291,6 +291,8 @@ ASKED_FOR: Final = re.compile(
     r"^(?:请|麻烦|帮我|你|要|也|还有|另外|对了)*(?:记住|记一下|记下(?:来)?|记得|记着|别忘了?|不要忘记?|备注(?:一下)?"
     r"|帮我记(?:住|一下|下)?|牢记)(?:了|一下|哦|啊)?[，,：:\s]*(?P<said>.+)$"
 )
+OF_ANOTHER: Final = re.compile(f"^(?:我|咱)们?的?家?的?(?:大|小|二|三|亲|新)?(?:{_RELATIVE}|{_PET})")
+"""A clause of which somebody else is the subject, who stays it in one after it that names none."""
 TO_DO: Final = re.compile(r"^(?:要|去|给|买|提醒|带|交|打电话|还)")
 """What follows 记得 when it is a thing to do."""
 LEAD_IN: Final = re.compile(

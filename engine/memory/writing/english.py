@@ -66,7 +66,7 @@ _NOT_LASTING: Final = (
     r"|were"
     r"|can|could|will|would|should|must|may|might|do|did|don't|didn't|know|knew|say|said|tell|told|believe|feel|felt"
     r"|agree|appreciate|forgot|heard|read|found|look|write|wrote|made|ran|sent|just|swear|bet|doubt|wish|promise"
-    r"|apologi[sz]e|suggest|recommend|disagree|remember|miss|check|went|go|came|come|owe|still|live|work|like|love|hate"
+    r"|already|apologi[sz]e|suggest|recommend|disagree|remember|miss|check|went|go|came|come|owe|still|live|work|like|love|hate"
     r"|prefer|enjoy|put|set|took|gave|left|kept|let|cut|chose|wait|assume|notice|expect|suppose|count|fix|use"
     r"|(?!adopted|studied|graduated|retired|joined|converted|emigrated|immigrated|inherited|married|started|served"
     r"|trained|qualified|moved|learned|volunteered)\w+ed)\b"
@@ -281,8 +281,8 @@ TELLINGS: Final = (
     ),
     _rule(
         "instruction",
-        r"^(?:please,? )?(?:always|never|from now on|in (?:the )?future|going forward|henceforth|do not ever"
-        r"|don't ever|every time|whenever)\b",
+        r"^(?:please,? )?(?:always(?! (?:an?|the|so|good|nice|great|fun|happy|glad)\b)|never(?! (?:mind|better|ever)\b)"
+        r"|from now on|in (?:the )?future|going forward|henceforth|do not ever|don't ever|every time|whenever)\b",
     ),
     _rule(
         "instruction",
@@ -424,6 +424,8 @@ ASKED_FOR: Final = re.compile(
     r"|down|for later|for next time|the following))*[,:]?\s+(?P<said>.+)$",
     re.IGNORECASE,
 )
+OF_ANOTHER: Final = re.compile(rf"^(?:my|our) (?:[\w-]+ )?(?:{_RELATIVE}|{_PET})\b", re.IGNORECASE)
+"""A clause of which somebody else is the subject, who stays it in one after it that names none."""
 TO_DO: Final = re.compile(r"^to \w+", re.IGNORECASE)
 """What follows "remember" when it is a thing to do."""
 LEAD_IN: Final = re.compile(

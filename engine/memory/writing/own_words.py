@@ -27,9 +27,16 @@ _APOSTROPHE: Final = re.compile(r"(?<=[A-Za-z])[’ʼ](?=[A-Za-z])")
 """As keyboards with typographic quotation marks set it."""
 _FENCE: Final = re.compile(r"(`{3,}|~{3,}).*?(?:\1|\Z)", re.DOTALL)
 _MARKUP: Final = re.compile(
-    r"<memory>.*?(?:</memory>|\Z)|<\|?(?:im_start|im_end|start_header_id|tool_call|think|system|assistant)[^>]*>.*",
+    r"<memory>.*?(?:</memory>|\Z)|<\|?(?:im_start|im_end|start_header_id|tool_call|think|system|assistant)[^>]*>.*"
+    r"|<[|｜][^|｜<>\n]{1,40}[|｜]>.*|(?:\[/?(?:INST|SYSTEM_PROMPT)\]|<</?SYS>>|</?(?:start|end)_of_turn>).*",
     re.DOTALL | re.IGNORECASE,
 )
+_TERMINAL: Final = re.compile(
+    r"^[ \t]*(?:(?:\$|>>>|\w+@[\w.-]+:[^\n$#]*[$#]|(?:PS )?[A-Z]:\\[^>\n]*>)[ \t]+\S|Traceback \()"
+    r"[^\n]*(?:\n(?![ \t]*(?:\n|\Z))[^\n]*)*",
+    re.MULTILINE,
+)
+"""A command or a fault, and what a program printed after it, up to an empty line."""
 _HEADER: Final = "from|to|subject|sent|date|cc|reply-to|发件人|收件人|主题|日期|发送时间|时间|抄送"
 _MATERIAL: Final = (
     "text|e-?mail|message|letter|article|paragraph|story|sentence|note|review|post|document|page|quote|example"
@@ -51,11 +58,12 @@ _TASK: Final = any_of(
     r"|classify|continue|complete|reply to|respond to|answer|read|check|shorten|expand|extract|format|convert|spell"
     r"|what does|how do (?:i|you) say|the following)[^\n:：]{0,80}[:：]",
     rf"\b(?:{_MATERIAL})[^\n:：]{{0,40}}[:：]",
+    r"\bhere(?:'s| is| are| comes?)\b(?![^\n:：]{0,40}\b(?:about me|about myself|details|facts)\b)[^\n:：]{0,60}[:：]",
     r"\b(?:says|said|wrote|writes|reads|told me)[^\n:：]{0,30}[:：]",
     "(?:翻译|改写|润色|总结|概括|校对|续写|解释|分析|缩写|扩写|修改|改一下|回复|朗读|检查|提取|转换"
     "|读一下)[^\n:：。]{0,30}[:：]",
     "(?:下面|以下|如下|这段|这封|这篇|这句|这条|邮件|短信|文章|例句|例子|比如|歌词|原文|内容|说"
-    "|写道)[^\n:：。]{0,30}[:：]",
+    "|写道|这是(?!关于我)|提示词?)[^\n:：。]{0,30}[:：]",
 )
 _ASKED_FOR: Final = any_of(
     r"(?:^|[.!?,]\s*|\bplease,?\s+)(?:remember|note|keep in mind|don't forget|memori[sz]e|for the record)\b"
@@ -125,9 +133,9 @@ def own_sentences(
 
 
 def own_text(text: str) -> str:
-    """A message without code, mail, quoted lines, long quotations and what a task is about."""
+    """A message without code, output, mail, quoted lines, long quotations and what a task is about."""
     text = _APOSTROPHE.sub("'", text.replace("\r\n", "\n").replace("\r", "\n"))
-    text = _MARKUP.sub("\n", _FENCE.sub("\n", text))
+    text = _TERMINAL.sub("\n", _MARKUP.sub("\n", _FENCE.sub("\n", text)))
     text = _cut(text, _FORWARDED)
     text = _without_material(text)
     lines = (line for line in text.split("\n") if not _FOREIGN_LINE.match(simplified(line)))

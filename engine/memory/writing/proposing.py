@@ -74,7 +74,7 @@ def _told(said: str, sentence: str, language: ModuleType, today: date) -> Iterat
     if says_over(said) and content_terms(said):
         yield Proposal(_tidied(said), "fact", sentence)
         return
-    told = _joined([(clause, _seen(clause, language, said, today)) for clause in _clauses(said, language)])
+    told = _joined([(clause, _seen(clause, language, said, today)) for clause in _clauses(said, language)], language)
     is_whole = len(told) == 1 and len(said) <= _WHOLE_CHARACTERS
     for clause, found in told:
         first = found[0]
@@ -90,12 +90,15 @@ def _told(said: str, sentence: str, language: ModuleType, today: date) -> Iterat
         )
 
 
-def _joined(told: Sequence[tuple[str, list[Found]]]) -> list[tuple[str, list[Found]]]:
+def _joined(told: Sequence[tuple[str, list[Found]]], language: ModuleType) -> list[tuple[str, list[Found]]]:
     """Clauses that tell something; one that only goes on from the one before it is part of that one."""
     joined = list[tuple[str, list[Found]]]()
     for clause, found in told:
-        tells_little = not _SUBJECT.match(clause) or len(content_terms(clause)) < _TELLING_TERMS
+        has_subject = _SUBJECT.match(clause)
+        tells_little = not has_subject or len(content_terms(clause)) < _TELLING_TERMS
         goes_on = tells_little and not any(one.slot or one.ended for one in found)
+        if joined and not has_subject:
+            goes_on = goes_on or bool(language.OF_ANOTHER.match(simplified(joined[-1][0])))
         if joined and goes_on:
             before, seen = joined[-1]
             joined[-1] = (f"{before}{'，' if _HAN.search(clause) else ', '}{clause}", seen)

@@ -272,3 +272,36 @@ HOSTILE = [
 def test_reading_a_message_comes_to_an_end(message):
     proposed(message)
     speaks_for_themselves(message)
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "kind"),
+    [
+        pytest.param("我老婆叫林悦，是小学老师。", "我老婆叫林悦，是小学老师", "relation", id="zh"),
+        pytest.param(
+            "我妹妹在深圳，在华为上班，住在南山。", "我妹妹在深圳，在华为上班，住在南山", "relation", id="two"
+        ),
+    ],
+)
+def test_what_goes_on_about_another_is_not_taken_for_the_user(message, text, kind):
+    (proposal,) = proposed(message)
+    assert (proposal.text, proposal.kind) == (text, kind)
+    assert proposal.slot not in ("job", "employer", "home")
+
+
+def test_after_another_the_user_may_go_on_about_themselves():
+    assert [proposal.slot for proposal in proposed("我老婆叫林悦，我住在杭州。")] == ["partner", "home"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Never mind, I found it.",
+        "Always a pleasure.",
+        "I already installed it twice.",
+        "我已经装了两次了。",
+        "我的意思是先删掉。",
+    ],
+)
+def test_what_is_said_by_the_way_is_no_instruction_and_no_fact(message):
+    assert proposed(message) == ()
