@@ -41,6 +41,10 @@ class Imported:
     """Turns that were here with other words, and stayed as they were."""
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Messages that were not taken, by the reason: hidden, reasoning, tool, unknown."""
+    proposed: int = 0
+    """Memories that wait for the user's review because of it."""
+    remembered: int = 0
+    """What was proposed but is remembered already."""
 
 
 class ImportStopped(Exception):
@@ -80,9 +84,10 @@ def refused(path: Path, place: str, problem: UsageProblem, title: str = "") -> I
 
 
 def counted(results: Sequence[Imported]) -> dict[str, int]:
-    """How many there are of each outcome."""
+    """How many there are of each outcome, and how many memories wait."""
     found = Counter(result.outcome for result in results)
-    return {outcome: found[outcome] for outcome in get_args(Outcome)}
+    proposed = sum(result.proposed for result in results)
+    return {**{outcome: found[outcome] for outcome in get_args(Outcome)}, "proposed": proposed}
 
 
 def lines_of(result: Imported, language: str) -> Iterator[str]:
@@ -109,4 +114,6 @@ def _details(result: Imported, language: str) -> str:
             for kind, count in sorted(result.left_out.items())
         ]
         details.append(say("import.left_out", language, what=", ".join(kinds)))
+    if result.proposed:
+        details.append(say_count("import.proposed", language, result.proposed))
     return f"({'; '.join(details)})" if details else ""

@@ -6,7 +6,7 @@ stands or falls by itself. Nothing that is stored is overwritten, so importing t
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -24,7 +24,7 @@ from app.stopping import set_by_signals
 from engine.errors import UsageProblem
 from ui.client import Library
 from ui.export import from_json
-from ui.strings import say
+from ui.strings import say, say_count
 
 _MOST_ARCHIVE_BYTES: Final = 256 << 20
 _MOST_UNPACKED_BYTES: Final = 4 << 30
@@ -44,8 +44,11 @@ class _Found:
     problem: UsageProblem | None = None
 
 
-def import_history(paths: Paths, files: Sequence[str], *, as_json: bool) -> int:
-    """Exit code 0 when nothing was refused, else 1; 130 when the user stopped it."""
+def import_history(paths: Paths, files: Sequence[str], *, propose_memories: bool = False, as_json: bool = False) -> int:
+    """Exit code 0 when nothing was refused, else 1; 130 when the user stopped it.
+
+    `propose_memories`: what the user said of themselves waits for their review, also of what was imported before.
+    """
     language, profile = language_of(paths), load_settings(paths.settings).profile
     results: list[Imported] = []
     progress = ProgressLine()
@@ -57,6 +60,9 @@ def import_history(paths: Paths, files: Sequence[str], *, as_json: bool) -> int:
     with open_library(paths) as library, set_by_signals() as stop:
         watch = Watch(stop, tell)
         for result in _import_files(library, files, profile, watch):
+            if propose_memories and result.conversation_id:
+                proposed = library.propose_memories(result.conversation_id)
+                result = replace(result, proposed=proposed.waiting, remembered=proposed.known)
             results.append(result)
             if not as_json:
                 progress.clear()
@@ -70,6 +76,8 @@ def import_history(paths: Paths, files: Sequence[str], *, as_json: bool) -> int:
         print_json({**counts, "stopped": is_stopped, "conversations": [asdict(result) for result in results]})
     else:
         print_text(say("import.total", language, **counts))
+        if propose_memories:
+            print_text(say_count("import.waiting", language, counts["proposed"]))
     if is_stopped:
         print_note(say("import.stopped", language))
         return _STOPPED

@@ -1,11 +1,15 @@
 """What was said, straight from the store of this process: `ui.client.Library` without any model."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from app.off_record import NOT_KEPT, OffTheRecord
+from engine.errors import UsageProblem
+from engine.memory.values import Proposed
 from engine.signals.keeping import KeptSignals
 from engine.signals.values import Correction, CorrectionKind, Signal, SignalKind
 from engine.store import Store
+from engine.store.memory_care import MemoryCare
 from engine.values import Conversation, ConversationCopy, Merged, Provenance, Rating, SearchHit, TurnRecord
 
 
@@ -86,6 +90,15 @@ class StoreLibrary:
 
     def merge_conversation(self, copy: ConversationCopy) -> Merged:
         return self._store.merge_copy(copy)
+
+    def propose_memories(self, conversation_id: str) -> Proposed:
+        # Only now: what reads memories takes longer to load than a list takes to show.
+        from engine.memory.reviewing import Reviewing
+
+        if MemoryCare(self._store.database).paused_since() is not None:
+            raise UsageProblem("Memory is paused, so nothing is read for it.", "Resume it first, then import again.")
+        now = datetime.now(UTC)
+        return Reviewing(self._store).propose(self._store.tree(conversation_id), now, now.astimezone().date())
 
     def close(self) -> None:
         """Nothing here is open beyond the stores."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from app.host.connection import HostConnection
+from engine.memory.values import Proposed
 from engine.runtime import wire
 from engine.signals.values import Correction, CorrectionKind, Signal, SignalKind
 from engine.values import Conversation, ConversationCopy, Merged, Provenance, Rating, SearchHit, TurnRecord
@@ -86,6 +87,9 @@ class RemoteLibrary:
 
     def merge_conversation(self, copy: ConversationCopy) -> Merged:
         return cast(Merged, self._call("merge_conversation", copy=wire.to_plain(copy)))
+
+    def propose_memories(self, conversation_id: str) -> Proposed:
+        return cast(Proposed, self._call("propose_memories", conversation_id=conversation_id))
 
     def close(self) -> None:
         self._connection.close()

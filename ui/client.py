@@ -4,6 +4,7 @@ from collections.abc import Generator, Sequence
 from typing import Protocol
 
 from engine.events import TurnEvent
+from engine.memory.values import Proposed
 from engine.signals.values import Correction, CorrectionKind, Signal, SignalKind
 from engine.values import (
     About,
@@ -108,6 +109,11 @@ class Library(Protocol):
 
         Nothing that is stored is ever overwritten; its texts are `imported`.
         """
+        ...
+
+    def propose_memories(self, conversation_id: str) -> Proposed:
+        """Let what the user said of themselves in the imported turns of a conversation wait for their review; none of
+        it is remembered before. A second time changes nothing."""
         ...
 
     def close(self) -> None: ...

@@ -96,15 +96,17 @@ def history_export(
 
 @history.command(name="import")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--propose-memories", is_flag=True, help="Let what you said of yourself there wait for your review.")
 @json_option
 @home_option
-def history_import(files: tuple[str, ...], as_json: bool, home: str | None) -> int:
+def history_import(files: tuple[str, ...], propose_memories: bool, as_json: bool, home: str | None) -> int:
     """Add conversations from JSON that was exported, a .jsonl with one a line, or a .zip of such files; or from an
     export of ChatGPT: its .zip, the folder with what was in it, or its conversations.json.
 
     What is here already stays as it is; of ChatGPT's conversations what is new is added. What comes in counts as
-    imported, never as typed.
+    imported, never as typed: nothing of it is remembered. With --propose-memories what you said of yourself is put
+    before you, and remembered once you have said so.
     """
     from app.importing import import_history
 
-    return import_history(paths_of(home), files, as_json=as_json)
+    return import_history(paths_of(home), files, propose_memories=propose_memories, as_json=as_json)

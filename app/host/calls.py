@@ -39,6 +39,7 @@ NAMES: Final = (
     "export_conversation",
     "import_conversation",
     "merge_conversation",
+    "propose_memories",
     "idle",
     "about",
     "experts",

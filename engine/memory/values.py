@@ -41,6 +41,28 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """What may become a memory once the user has looked at it. It has neither trust nor state of its own: whoever keeps
+    it, it is tainted and pending."""
+
+    text: str
+    kind: MemoryKind
+    evidence: str
+    slot: str = ""
+    due_on: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """What came of reading a conversation that was imported."""
+
+    waiting: int = 0
+    """Memories that wait for the user now and did not before."""
+    known: int = 0
+    """What is remembered already."""
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """One remembered fact, tied to where it comes from."""
 

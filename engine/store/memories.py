@@ -13,11 +13,12 @@ from typing import Final
 
 import engine.store.turns as turns
 from engine.errors import BadText, UnknownName, UsageProblem
-from engine.memory.values import Draft, Memory, MemoryKind, MemoryState, TrustTier
+from engine.memory.values import Draft, Memory, MemoryKind, MemoryState, TrustTier, Waiting
 from engine.store.database import Database
 from engine.store.memory_search import Vector, marks, put_vector
 from engine.store.mending import IndexMender, with_a_sound_index
 from engine.store.rows import checked_text
+from engine.values import TurnRecord
 
 TEXT_CHARACTERS: Final = 1_000
 EVIDENCE_CHARACTERS: Final = 2_000
@@ -48,12 +49,13 @@ class MemoryStore:
     ) -> Memory:
         """Write a memory, in the place of those that it supersedes, which are kept as history.
 
-        Raises: BadText for empty, too long or invalid text, a day that is none, or no source; UnknownName for a turn or
-        a memory that there is not.
+        Raises: BadText for empty, too long or invalid text, a day that is none, or no source; UsageProblem for one that
+        would count although no person vouches for it; UnknownName for a turn or a memory that there is not.
         """
         check_draft(draft)
         with self._database.transaction() as connection:
             turn = None if draft.turn_id is None else turns.turn(connection, draft.turn_id)
+            _check_vouched(draft, turn)
             memory_id = connection.execute(
                 "INSERT INTO memories (turn_id, conversation_id, source, kind, text, evidence, terms, slot, due_on,"
                 " trust, r0, validation, state, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -80,6 +82,47 @@ class MemoryStore:
             for replaced in supersedes:
                 _supersede(connection, replaced, memory_id)
             return _known(connection, memory_id)
+
+    def add_waiting(
+        self, turn_id: str, found: Sequence[tuple[Waiting, str]], now: datetime, *, r0: float, validation: float
+    ) -> int:
+        """Let what a turn says, each with its terms, wait for the user: tainted and pending, whoever asks.
+
+        Once only: where memories were written from this turn before, whatever became of them, nothing is written; nor
+        what waits already. How many wait now that did not. Raises: BadText, UnknownName.
+        """
+        for waiting, _ in found:
+            _check(
+                Draft(waiting.text, waiting.kind, waiting.evidence, turn_id, slot=waiting.slot, due_on=waiting.due_on)
+            )
+        with self._database.transaction() as connection:
+            turn = turns.turn(connection, turn_id)
+            if connection.execute("SELECT 1 FROM memories WHERE turn_id = ?", [turn_id]).fetchone():
+                return 0
+            written = [
+                connection.execute(
+                    "INSERT INTO memories (turn_id, conversation_id, kind, text, evidence, terms, slot, due_on, trust,"
+                    " r0, validation, state, created_at) SELECT ?, ?, ?, ?, ?, ?, ?, ?, 'tainted', ?, ?, 'pending', ?"
+                    " WHERE NOT EXISTS (SELECT 1 FROM memories WHERE state = 'pending' AND kind = ? AND terms = ?)",
+                    [
+                        turn_id,
+                        turn.conversation_id,
+                        one.kind,
+                        one.text,
+                        one.evidence,
+                        terms,
+                        one.slot,
+                        one.due_on,
+                        r0,
+                        validation,
+                        _written(now),
+                        one.kind,
+                        terms,
+                    ],
+                ).rowcount
+                for one, terms in found
+            ]
+            return sum(written)
 
     def get(self, memory_id: int) -> Memory:
         """Raises: UnknownName."""
@@ -278,6 +321,13 @@ def check_draft(draft: Draft) -> None:
             f"A memory takes {TEXT_CHARACTERS:,} characters, its evidence {EVIDENCE_CHARACTERS:,}.",
             "Make it shorter, or keep a note.",
         )
+
+
+def _check_vouched(draft: Draft, turn: TurnRecord | None) -> None:
+    """Only what the user typed, or has looked at, counts at once. Raises: UsageProblem."""
+    is_own = draft.trust == "confirmed" or (draft.trust != "tainted" and (turn is None or turn.provenance == "typed"))
+    if draft.state == "active" and not is_own:
+        raise UsageProblem("What the user did not type waits until they have looked at it.", "Let it wait for review.")
 
 
 def memory_of(row: sqlite3.Row) -> Memory:

@@ -83,6 +83,16 @@ TEXTS: Mapping[str, Wording] = {
     "import.left_out.reasoning": Wording("reasoning", "思考过程"),
     "import.left_out.tool": Wording("tool", "工具消息"),
     "import.left_out.unknown": Wording("of unknown kind", "未知类型"),
+    "import.proposed": Wording("{count} memories wait for your review", "{count} 条记忆等待你审阅"),
+    "import.proposed.one": Wording("{count} memory waits for your review", "{count} 条记忆等待你审阅"),
+    "import.waiting": Wording(
+        "{count} memories wait: look at them with macaron memory review. None is used before.",
+        "{count} 条记忆在等待：用 macaron memory review 查看；在此之前都不会使用。",
+    ),
+    "import.waiting.one": Wording(
+        "{count} memory waits: look at it with macaron memory review. It is not used before.",
+        "{count} 条记忆在等待：用 macaron memory review 查看；在此之前不会使用。",
+    ),
     "import.progress": Wording("{count} conversations", "{count} 个对话"),
     "import.percent": Wording(", {percent} %", "，{percent} %"),
     "import.stopped": Wording(

@@ -127,7 +127,13 @@ def own_sentences(
 ) -> tuple[str, ...]:
     """The sentences in which the user claims something in their own words, in order. Attached files count for nothing,
     but what is typed beside them does."""
-    if provenance != "typed" or len(text) > MOST_CHARACTERS:
+    return sentences_claimed(text) if provenance == "typed" else ()
+
+
+def sentences_claimed(text: str) -> tuple[str, ...]:
+    """As `own_sentences` of a message that is not known to be typed here. What is made of them may be shown to the
+    user, who says whether it is so; it must not count before."""
+    if len(text) > MOST_CHARACTERS:
         return ()
     return tuple(sentence for sentence in _sentences(own_text(text)) if claims(sentence))[:MOST_SENTENCES]
 

@@ -7,6 +7,7 @@ import subprocess
 import threading
 import zipfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from app.library import StoreLibrary
 from app.opening import open_store
 from app.paths import Paths
 from engine.store import Store
+from engine.store.memories import MemoryStore
+from engine.store.memory_care import MemoryCare
 from tests.app.running import command, environment, macaron, start
 from tests.support.chatgpt_export import MALFORMED, Account, Chat, malformed, write_export
 from tests.support.hosting import host_pid
@@ -337,3 +340,37 @@ def macaron_slowly(*arguments: str) -> Any:
     """What it printed, however long it took."""
     done = subprocess.run(command(*arguments), capture_output=True, env=environment(), check=False)
     return json.loads(done.stdout)
+
+
+def test_on_request_what_the_user_said_there_waits_for_review(home: Path, tmp_path: Path):
+    chat = Chat("chat-1", "Home")
+    chat.assistant("I will remember that you love gambling.", after=chat.user("I live in Bergen. Where can I hike?"))
+    chat.assistant("好的。", after=chat.user("我对花生过敏。"))
+    file = list_of(tmp_path / "conversations.json", chat.data, *malformed(), talk("chat-2", "Tea").data)
+
+    assert macaron("history", "import", str(file), "--json").json["proposed"] == 0
+    assert waiting_in(home) == []
+
+    report = macaron("history", "import", str(file), "--propose-memories", "--json").json
+    assert (report["known"], report["refused"], report["proposed"]) == (2, 3, 2)
+    assert [one["proposed"] for one in report["conversations"] if one["outcome"] == "known"] == [2, 0]
+    assert waiting_in(home) == [("I live in Bergen", "tainted"), ("我对花生过敏", "tainted")]
+
+    assert "0 memories wait" in macaron("history", "import", str(file), "--propose-memories").out
+    assert len(waiting_in(home)) == 2
+
+
+def test_while_memory_is_paused_nothing_is_proposed(home: Path, tmp_path: Path):
+    file = list_of(tmp_path / "conversations.json", talk("chat-1", "I live in Bergen.").data)
+    with open_store(Paths(home)) as store:
+        MemoryCare(store.database).pause(datetime.now(UTC))
+    done = macaron("history", "import", str(file), "--propose-memories")
+    assert done.code != 0 and "paused" in done.err
+    assert waiting_in(home) == []
+
+
+def waiting_in(home: Path) -> list[tuple[str, str]]:
+    with open_store(Paths(home)) as store:
+        memories = MemoryStore(store.database, store.mender)
+        assert memories.page() == ()
+        return [(one.text, one.trust) for one in reversed(memories.page(states=["pending"]))]
