@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-SignalKind = Literal["thumb", "correction", "edit", "pick"]
-"""What a person did: a thumb, a better answer in their words, the answer edited, one answer chosen out of two."""
+SignalKind = Literal["thumb", "correction", "edit", "pick", "suggestion"]
+"""What a person did: a thumb, a better answer in their words, the answer edited, one answer chosen out of two; accepted
+or dismissed what was suggested after it, which says nothing of the answer and teaches nothing."""
 
 SignalSource = Literal["user", "typed", "pasted", "attached", "imported", "tool", "api"]
 """Where the text of a signal came from; `user` is a click or a key, which has no text."""
@@ -23,7 +24,8 @@ class Signal:
     kind: SignalKind
     value: float
     """How good the answer was, from -1 to 1: of a thumb -1, 0 (taken back) or 1; of a better or an edited answer -1, as
-    the one there was would not do; of a pick 1, or 0.5 where the user did not say so but went on from it."""
+    the one there was would not do; of a pick 1, or 0.5 where the user did not say so but went on from it. Of a
+    suggestion 1 where it was accepted, -1 where it was dismissed."""
     text: str
     """The better answer of a correction or an edit; otherwise empty."""
     other_turn_id: str | None

@@ -188,6 +188,16 @@ class MemoryStore:
             )
             return tuple(map(memory_of, found))
 
+    def unconfirmed(self, slots: Collection[str], before: datetime, most: int) -> Sequence[Memory]:
+        """The active ones in these slots that were last said or confirmed before then, the oldest first."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                f"SELECT {COLUMNS} FROM memories WHERE state = 'active' AND slot <> '' AND slot IN ({marks(slots)})"
+                " AND coalesce(validated_at, created_at) < ? ORDER BY coalesce(validated_at, created_at) LIMIT ?",
+                [*slots, _written(before), most],
+            )
+            return tuple(map(memory_of, found))
+
     def history(self, memory_id: int) -> Sequence[Memory]:
         """The memory and all those before it in its place, the newest first. Raises: UnknownName."""
         with self._database.reading() as connection:

@@ -664,3 +664,35 @@ def m015_epochs_keep_a_running_memory(database: MigrationDatabase) -> None:
             "CREATE INDEX running_memory_by_turn ON running_memory_lines (turn_id)",
         ],
     )
+
+
+@MIGRATIONS()
+def m017_suggestions_and_the_first_day(database: MigrationDatabase) -> None:
+    # They name what they are about and repeat none of its words, so that what is forgotten there is gone here. No
+    # foreign key: what they are about may be removed at any time. How the interview of the first day stands is one row,
+    # or none before it was offered.
+    _execute(
+        database,
+        [
+            """
+            CREATE TABLE suggestions (
+                suggestion_id INTEGER PRIMARY KEY AUTOINCREMENT,
+                kind TEXT NOT NULL,
+                key TEXT NOT NULL,
+                memory_id INTEGER,
+                event_id INTEGER,
+                turn_id TEXT,
+                facts TEXT NOT NULL,
+                state TEXT NOT NULL,
+                made_at TEXT NOT NULL,
+                answered_at TEXT,
+                after_turn_id TEXT,
+                is_counted INTEGER NOT NULL DEFAULT 1
+            )
+            """,
+            "CREATE TABLE suggestions_off (kind TEXT PRIMARY KEY NOT NULL)",
+            "CREATE TABLE interviews (state TEXT NOT NULL, since TEXT NOT NULL)",
+            "CREATE INDEX turns_by_time ON turns (created_at)",
+            "CREATE INDEX memories_waiting ON memories (kind, terms) WHERE state = 'pending'",
+        ],
+    )

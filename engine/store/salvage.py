@@ -54,6 +54,9 @@ TABLES: Final = (
     "memory_pauses",
     "recalled",
     "running_memory_lines",
+    "suggestions",
+    "suggestions_off",
+    "interviews",
 )
 _SIDE_FILES: Final = ("", "-wal", "-shm", "-journal", ".source", ".source-wal", ".source-shm")
 _HEADER_BYTES: Final = 100
