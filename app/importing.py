@@ -61,7 +61,7 @@ def import_history(paths: Paths, files: Sequence[str], *, propose_memories: bool
         watch = Watch(stop, tell)
         for result in _import_files(library, files, profile, watch):
             if propose_memories and result.conversation_id:
-                proposed = library.propose_memories(result.conversation_id)
+                proposed = library.read_for_memories(result.conversation_id)
                 result = replace(result, proposed=proposed.waiting, remembered=proposed.known)
             results.append(result)
             if not as_json:

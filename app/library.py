@@ -91,7 +91,7 @@ class StoreLibrary:
     def merge_conversation(self, copy: ConversationCopy) -> Merged:
         return self._store.merge_copy(copy)
 
-    def propose_memories(self, conversation_id: str) -> Proposed:
+    def read_for_memories(self, conversation_id: str) -> Proposed:
         # Only now: what reads memories takes longer to load than a list takes to show.
         from engine.memory.reviewing import Reviewing
 

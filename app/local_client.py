@@ -14,7 +14,9 @@ from engine.runtime.protocol import Runtime
 from engine.store import Store
 from engine.values import About, Attachment, Provenance
 from ui.adapter_shelf import AdapterShelf
+from ui.interview_shelf import InterviewShelf
 from ui.memory_shelf import MemoryShelf
+from ui.suggestion_shelf import SuggestionShelf
 from ui.tool_shelf import ToolShelf
 
 
@@ -31,6 +33,8 @@ class LocalClient(StoreLibrary):
         shelf: AdapterShelf,
         tools: ToolShelf,
         memories: MemoryShelf,
+        suggestion_shelf: SuggestionShelf,
+        interview_shelf: InterviewShelf,
         *,
         hidden: OffTheRecord | None = None,
         hidden_agent: Agent | None = None,
@@ -41,6 +45,8 @@ class LocalClient(StoreLibrary):
         self.shelf = shelf
         self.tools = tools
         self.memories = memories
+        self.suggestion_shelf = suggestion_shelf
+        self.interview_shelf = interview_shelf
         super().__init__(store, hidden)
         self._runtime = runtime
         self._profile = profile

@@ -18,8 +18,10 @@ from app.host.connection import STARTS, HostConnection, HostLost, lost_for_good
 from app.host.starting import ensure_host
 from app.host.watching import HostWatcher, Listener
 from app.memory.remote import RemoteMemories
+from app.interview.remote import RemoteInterview
 from app.paths import Paths
 from app.remote_library import RemoteLibrary
+from app.suggestions.remote import RemoteSuggestions
 from engine.errors import AgentError, RuntimeFailed
 from engine.events import (
     ApprovalAsked,
@@ -66,6 +68,8 @@ class RemoteClient(RemoteLibrary):
         self.shelf = RemoteShelf(self._connection)
         self.tools = RemoteTools(self._connection)
         self.memories = RemoteMemories(self._connection)
+        self.suggestion_shelf = RemoteSuggestions(self._connection)
+        self.interview_shelf = RemoteInterview(self._connection)
         self._attended = attended
         self._lock = threading.Lock()
         self._running: dict[str, str | None] = {}

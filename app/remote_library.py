@@ -88,8 +88,8 @@ class RemoteLibrary:
     def merge_conversation(self, copy: ConversationCopy) -> Merged:
         return cast(Merged, self._call("merge_conversation", copy=wire.to_plain(copy)))
 
-    def propose_memories(self, conversation_id: str) -> Proposed:
-        return cast(Proposed, self._call("propose_memories", conversation_id=conversation_id))
+    def read_for_memories(self, conversation_id: str) -> Proposed:
+        return cast(Proposed, self._call("read_for_memories", conversation_id=conversation_id))
 
     def close(self) -> None:
         self._connection.close()

@@ -38,6 +38,8 @@ class Settings:
     which reads English. With another one all memories are embedded anew in the background."""
     hub: str = ""
     """Address of the model hub or its mirror; empty is the variable HF_ENDPOINT, or the hub itself."""
+    suggestions_a_day: int = 3
+    """How many suggestions are made on a day at most; 0 is none. It holds at once."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """Keys of the chat by the id of what they do, such as "chat.new" = "ctrl+o"; F1 shows the ids."""
     memory: Mapping[str, float] = field(default_factory=dict)
@@ -79,6 +81,8 @@ def parse_settings(text: str, name: str) -> Settings:
     for port in ("port", "page_port"):
         if not 0 <= getattr(settings, port) <= _MAX_PORT:
             raise UsageProblem(f"{name}: {port} is {getattr(settings, port)}.", f"Use a number from 0 to {_MAX_PORT}.")
+    if settings.suggestions_a_day < 0:
+        raise UsageProblem(f"{name}: suggestions_a_day is {settings.suggestions_a_day}.", "Use 0 for none, or more.")
     if settings.idle_minutes < 0:
         raise UsageProblem(f"{name}: idle_minutes is {settings.idle_minutes}.", "Use 0 for never, or more.")
     return settings

@@ -14,6 +14,7 @@ from app.bases import find_base
 from app.harness.hands import HomeHands
 from app.harness.home_tools import HomeTools
 from app.harness.tool_shelf import StoredTools
+from app.interview.shelf import StoredInterview
 from app.local_client import LocalClient
 from app.memory.shelf import StoredMemories
 from app.off_record import OffTheRecord
@@ -21,6 +22,7 @@ from app.opening import open_store
 from app.paths import Paths, make_home
 from app.profiles import load_chosen_profile
 from app.settings import Settings, load_settings
+from app.suggestions.shelf import StoredSuggestions
 from engine.adapters.catalogue import Catalogue
 from engine.adapters.serving import CatalogueAdapters
 from engine.agent import Agent
@@ -132,6 +134,8 @@ def open_client(
             shelf,
             StoredTools(tools),
             StoredMemories(memories, store),
+            StoredSuggestions(paths, store),
+            StoredInterview(store, memories),
             hidden=hidden,
             hidden_agent=built.off_record,
         )

@@ -18,7 +18,9 @@ from engine.values import (
     TurnRecord,
 )
 from ui.adapter_shelf import AdapterShelf
+from ui.interview_shelf import InterviewShelf
 from ui.memory_shelf import MemoryShelf
+from ui.suggestion_shelf import SuggestionShelf
 from ui.tool_shelf import ToolShelf
 
 
@@ -111,7 +113,7 @@ class Library(Protocol):
         """
         ...
 
-    def propose_memories(self, conversation_id: str) -> Proposed:
+    def read_for_memories(self, conversation_id: str) -> Proposed:
         """Let what the user said of themselves in the imported turns of a conversation wait for their review; none of
         it is remembered before. A second time changes nothing."""
         ...
@@ -135,6 +137,16 @@ class Client(Library, Protocol):
     @property
     def memories(self) -> MemoryShelf:
         """What is remembered of the user, likewise."""
+        ...
+
+    @property
+    def suggestion_shelf(self) -> SuggestionShelf:
+        """What the agent suggests by itself, likewise."""
+        ...
+
+    @property
+    def interview_shelf(self) -> InterviewShelf:
+        """The questions of the first day, likewise."""
         ...
 
     def ask(

@@ -20,6 +20,8 @@ def kind_words(signal: Signal, language: str) -> str:
         key = "thumb_up" if signal.value > 0 else "thumb_down" if signal.value < 0 else "thumb_none"
     elif signal.kind == "pick":
         key = "pick" if signal.value == 1 else "went_on"
+    elif signal.kind == "suggestion":
+        key = "suggestion_accepted" if signal.value > 0 else "suggestion_dismissed"
     else:
         key = signal.kind
     return say(f"signal.{key}", language)

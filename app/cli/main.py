@@ -13,12 +13,14 @@ from app.cli.adapters import adapters
 from app.cli.care import backup, doctor, restore, verify
 from app.cli.evaluation import evaluate
 from app.cli.history import history
+from app.cli.interview import interview
 from app.cli.jobs import jobs
 from app.cli.memory import memory
 from app.cli.models import models
 from app.cli.servers import servers
 from app.cli.serving import key, serve, web
 from app.cli.signals import signals
+from app.cli.suggestions import suggestions
 from app.cli.talk import ask, chat
 from app.cli.teaching import teach
 from app.cli.tools import tools
@@ -38,9 +40,10 @@ def cli() -> None:
 
 _TALK: Final = (ask, chat, web, serve, key, tools, servers)
 _LEARNING: Final = (models, adapters, train, evaluate, teach, signals)
-_CARE: Final = (history, memory, jobs, doctor, backup, restore, verify)
+_CARE: Final = (history, memory, jobs, suggestions, doctor, backup, restore, verify)
 for _verb in (*_TALK, *_LEARNING, *_CARE):
     cli.add_command(_verb)
+memory.add_command(interview)
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ import click
 from app.cli.options import home_option, json_option, paths_of
 from app.text_input import argument_text, expert_label, question
 
-Kind = Literal["thumb", "correction", "edit", "pick"]
+Kind = Literal["thumb", "correction", "edit", "pick", "suggestion"]
 _NO_ANSWER: Final = ("No better answer was given.", 'Write it after the verb: macaron signals add "…".')
 
 number_argument = click.argument("number", metavar="NUMBER", type=click.IntRange(1, 2**62))

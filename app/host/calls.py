@@ -1,8 +1,7 @@
 """The management calls of a Client, by name: their arguments and results as plain data, on both sides of the wire.
 
 What a call takes and gives is read from `ui.client.Client` itself (from `ui.adapter_shelf.AdapterShelf` where it is of
-adapters, from `ui.job_shelf.JobShelf`, `ui.tool_shelf.ToolShelf` and `ui.memory_shelf.MemoryShelf` likewise), so the
-two can never differ.
+adapters, from the shelves of jobs, memories, suggestions and tools likewise), so the two can never differ.
 """
 
 import inspect
@@ -16,8 +15,10 @@ from engine.errors import UsageProblem
 from engine.runtime import wire
 from ui.adapter_shelf import AdapterShelf
 from ui.client import Client
+from ui.interview_shelf import InterviewShelf
 from ui.job_shelf import JobShelf
 from ui.memory_shelf import MemoryShelf
+from ui.suggestion_shelf import SuggestionShelf
 from ui.tool_shelf import ToolShelf
 
 NAMES: Final = (
@@ -39,7 +40,7 @@ NAMES: Final = (
     "export_conversation",
     "import_conversation",
     "merge_conversation",
-    "propose_memories",
+    "read_for_memories",
     "idle",
     "about",
     "experts",
@@ -71,6 +72,17 @@ JOB_NAMES: Final = (
     "remove_job",
 )
 """Those of the shelf of jobs."""
+INTERVIEW_NAMES: Final = ("interview_state", "settle_interview", "answer_interview")
+"""Those of the interview of the first day."""
+SUGGESTION_NAMES: Final = (
+    "suggestions",
+    "past_suggestions",
+    "accept_suggestion",
+    "dismiss_suggestion",
+    "suggestion_switches",
+    "switch_suggestions",
+)
+"""Those of the shelf of suggestions."""
 TOOL_NAMES: Final = (
     "approvals",
     "reply",
@@ -114,6 +126,8 @@ _HOLDERS: Final[Mapping[type, tuple[str, ...]]] = {
     Client: NAMES,
     AdapterShelf: ADAPTER_NAMES,
     JobShelf: JOB_NAMES,
+    InterviewShelf: INTERVIEW_NAMES,
+    SuggestionShelf: SUGGESTION_NAMES,
     ToolShelf: TOOL_NAMES,
     MemoryShelf: MEMORY_NAMES,
 }

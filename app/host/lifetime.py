@@ -67,6 +67,7 @@ class Lifetime:
                 busy_at, served, is_asleep = time.monotonic(), self._service.queue.served, False
             if self._service.is_quiet(QUIET_S):
                 self._service.idle()
+                self._service.suggestion_shelf.look()
             verdict = judge(
                 idle_s=time.monotonic() - busy_at,
                 limit_s=self._limit_s,

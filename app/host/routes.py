@@ -111,6 +111,8 @@ def native_router(service: Service, address: HostAddress, jobs: JobShelf, stop_h
         holders = {
             calls.ADAPTER_NAMES: service.shelf,
             calls.JOB_NAMES: jobs,
+            calls.INTERVIEW_NAMES: service.interview_shelf,
+            calls.SUGGESTION_NAMES: service.suggestion_shelf,
             calls.TOOL_NAMES: service.tools,
             calls.MEMORY_NAMES: service.memories,
         }

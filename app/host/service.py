@@ -16,12 +16,14 @@ from app.harness.home_tools import HomeTools
 from app.harness.tool_shelf import StoredTools
 from app.host.feed import Feed
 from app.host.queue import Job, WorkQueue
+from app.interview.shelf import StoredInterview
 from app.library import StoreLibrary
 from app.memory.shelf import StoredMemories
 from app.off_record import OffTheRecord
 from app.paths import Paths
 from app.profiles import list_profiles, load_chosen_profile
 from app.settings import Settings
+from app.suggestions.shelf import StoredSuggestions
 from app.wiring import Built, build_agent, engine_child, load_plan, open_memories
 from engine.adapters.catalogue import Catalogue
 from engine.agent import Agent, Steps
@@ -62,10 +64,12 @@ class Service(StoreLibrary):
         self.tools = StoredTools(self._home_tools)
         self.settings = settings
         self.queue = WorkQueue()
+        self.suggestion_shelf = StoredSuggestions(paths, store)
         self.feed = Feed()
         self.runtime: ChildRuntime = engine_child(paths)
         self.kept_memories = open_memories(store, self.runtime, settings)
         self.memories = StoredMemories(self.kept_memories, store)
+        self.interview_shelf = StoredInterview(store, self.kept_memories)
         self._wanted = profile_name or settings.profile
         self._loaded: Loaded | None = None
         self._stop_idle = threading.Event()

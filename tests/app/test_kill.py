@@ -15,11 +15,13 @@ import pytest
 from app.adapters.shelf import StoreShelf
 from app.harness.home_tools import HomeTools
 from app.harness.tool_shelf import StoredTools
+from app.interview.shelf import StoredInterview
 from app.local_client import LocalClient
 from app.memory.shelf import StoredMemories
 from app.opening import open_store
 from app.paths import Paths
 from app.settings import Settings
+from app.suggestions.shelf import StoredSuggestions
 from app.wiring import load_chosen_profile, load_plan
 from engine.adapters.catalogue import Catalogue
 from engine.agent import Agent
@@ -83,8 +85,19 @@ class Checker:
         agent = Agent(self._runtime, store, Mixture(self._profile, self._harness, self._info, stacks))
         shelf = StoreShelf(Catalogue(store.database), Path())
         tools = StoredTools(HomeTools(Paths(Path()), store.database))
-        memories = StoredMemories(KeptMemories(store, None), store)
-        return LocalClient(agent, store, self._runtime, self._profile, About("", "", ""), shelf, tools, memories)
+        memories = KeptMemories(store, None)
+        return LocalClient(
+            agent,
+            store,
+            self._runtime,
+            self._profile,
+            About("", "", ""),
+            shelf,
+            tools,
+            StoredMemories(memories, store),
+            StoredSuggestions(Paths(Path()), store),
+            StoredInterview(store, memories),
+        )
 
     def close(self) -> None:
         self._runtime.close()

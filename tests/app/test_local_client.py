@@ -59,7 +59,8 @@ def agent() -> ScriptedAgent:
 @pytest.fixture
 def client(agent: ScriptedAgent, tmp_path: Path) -> Iterator[LocalClient]:
     with Store.open(tmp_path / "macaron.db") as store:
-        unused = dict.fromkeys(("runtime", "profile", "about", "shelf", "tools", "memories"))
+        names = ("runtime", "profile", "about", "shelf", "tools", "memories", "suggestion_shelf", "interview_shelf")
+        unused = dict.fromkeys(names)
         yield LocalClient(agent, store, **unused)  # type: ignore[arg-type]
 
 

@@ -1,6 +1,6 @@
 """A Client that plays prepared turns: it yields their events one by one, and a `Gate` among them waits for the test."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Event as Flag
 from threading import Lock
@@ -12,7 +12,9 @@ from engine.harness.approvals import Answer, Approval
 from engine.harness.permissions import Mode
 from engine.runtime.protocol import Usage
 from engine.signals.values import Correction, CorrectionKind, Signal, SignalKind, SignalSource
+from engine.store.interviews import InterviewState
 from engine.store.permits import Permit
+from engine.suggestions.values import Suggestion, SuggestionState
 from engine.values import (
     About,
     Attachment,
@@ -116,6 +118,8 @@ class ScriptedClient:
     on_reply: Callable[[], None] = lambda: None
     signed: dict[int, Signal] = field(default_factory=dict)
     """What was said of answers, by number."""
+    suggested: list[Suggestion] = field(default_factory=list)
+    interview: InterviewState = "done"
     idle_gate: Gate | None = None
     idle_error: AgentError | None = None
 
@@ -196,6 +200,40 @@ class ScriptedClient:
     @property
     def tools(self) -> "ScriptedClient":
         return self
+
+    @property
+    def suggestion_shelf(self) -> "ScriptedClient":
+        return self
+
+    def suggestions(self) -> Sequence[Suggestion]:
+        self._manage("suggestions")
+        return [one for one in self.suggested if one.state == "offered"]
+
+    def accept_suggestion(self, suggestion_id: int) -> Suggestion:
+        return self._answer_suggestion(suggestion_id, "accepted")
+
+    def dismiss_suggestion(self, suggestion_id: int) -> Suggestion:
+        return self._answer_suggestion(suggestion_id, "dismissed")
+
+    def _answer_suggestion(self, suggestion_id: int, state: SuggestionState) -> Suggestion:
+        self._manage(state, value=suggestion_id)
+        (answered,) = (replace(one, state=state) for one in self.suggested if one.suggestion_id == suggestion_id)
+        self.suggested = [answered]
+        return answered
+
+    @property
+    def interview_shelf(self) -> "ScriptedClient":
+        return self
+
+    def interview_state(self) -> InterviewState:
+        return self.interview
+
+    def settle_interview(self, state: InterviewState) -> None:
+        self.interview = state
+
+    def answer_interview(self, answers: Mapping[str, str], language: str = "en") -> Sequence[str]:
+        self._manage("answer_interview", text=language, value=dict(answers))
+        return tuple(answers)
 
     def approvals(self) -> Sequence[Approval]:
         return ()

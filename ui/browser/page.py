@@ -12,6 +12,7 @@ from ui.browser import parts
 from ui.browser.adapter_handlers import AdapterHandlers
 from ui.browser.handlers import Handlers
 from ui.browser.memory_handlers import MemoryHandlers
+from ui.browser.suggestion_handlers import SuggestionHandlers
 from ui.browser.teaching_handlers import TeachingHandlers
 from ui.client import Client
 from ui.strings import say
@@ -29,6 +30,7 @@ def build_page(
     handlers = Handlers(connect, language)
     of_adapters = AdapterHandlers(handlers.client, language)
     of_memory = MemoryHandlers(handlers.client, language)
+    of_suggestions = SuggestionHandlers(handlers.client, language)
     page = gr.Blocks(title=say("page.title", language), analytics_enabled=False, fill_width=True)
     with page:
         with gr.Sidebar(width=300):
@@ -52,6 +54,7 @@ def build_page(
                 transcript = parts.transcript_part()
                 live = parts.live_part()
             with gr.Column(elem_id="below", scale=0):
+                suggestion = parts.suggestion_part()
                 notice = parts.text_part("notice")
                 composer = parts.composer_part(language)
                 expert = _expert_chooser(language)
@@ -92,6 +95,8 @@ def build_page(
         _on(signals.list, handlers.signals.list, [signals])
         _on(signals.erase, handlers.signals.erase, [*shown, signals])
         _on(signals.confirm, handlers.signals.confirm, [*shown, signals])
+        _on(suggestion.look, of_suggestions.look, [suggestion])
+        _on(suggestion.answer, of_suggestions.answer, [suggestion])
         page.unload(handlers.leave)
     page.queue(api_open=False, default_concurrency_limit=None)
     return page

@@ -129,6 +129,11 @@ def teaching_part(language: str) -> gr.HTML:
     return _part("teaching", template)
 
 
+def suggestion_part() -> gr.HTML:
+    """value: {html}, HTML of ours."""
+    return _part("suggestion", '<div data-part="body"></div>')
+
+
 def stream_part() -> gr.HTML:
     """Nothing to see: keeps answers from being lost. Has no value."""
     return _part("stream", "")

@@ -2,7 +2,7 @@
 
 `ChatScreen` is put together in layers, each in a file of its own: this one, `talking` (a turn from start to end),
 `branching` (conversations and their branches), `answering` (experts and profiles), `correcting` (what the user says of
-answers), `teaching` (lessons), and `chat` (keys and commands).
+answers), `teaching` (lessons), `suggesting` (what the agent asks by itself), and `chat` (keys and commands).
 """
 
 from collections.abc import Sequence

@@ -28,14 +28,14 @@ from ui.terminal.keys import binding
 from ui.terminal.overlays import TitleScreen
 from ui.terminal.palette import DARK, LIGHT
 from ui.terminal.prompt import PromptBox
-from ui.terminal.teaching import TeachingScreen
+from ui.terminal.suggesting import SuggestingScreen
 from ui.thinking import answer_text
 
 RATINGS: Final[dict[str, Rating]] = {"up": 1, "down": -1, "none": 0}
 OF_THE_APP: Final = ("help", "quit")
 
 
-class ChatScreen(TeachingScreen):
+class ChatScreen(SuggestingScreen):
     AUTO_FOCUS = "#composer"
     BINDINGS: ClassVar[list[BindingType]] = [
         binding("chat.new", "new"),
@@ -49,6 +49,8 @@ class ChatScreen(TeachingScreen):
         binding("chat.next_turn", "select(1)"),
         binding("chat.previous_version", "version(-1)"),
         binding("chat.next_version", "version(1)"),
+        binding("chat.accept_suggestion", "accept_suggestion"),
+        binding("chat.dismiss_suggestion", "dismiss_suggestion"),
         binding("chat.page_up", "page(-1)"),
         binding("chat.page_down", "page(1)"),
     ]
@@ -79,6 +81,7 @@ class ChatScreen(TeachingScreen):
         if self._notices:
             await self._transcript.note("\n".join(self._notices))
         self._learn_what_answers()
+        self.look_for_suggestion()
         self._refresh()
 
     # What the user submits.

@@ -50,6 +50,7 @@ COMMANDS = (
     Command("/signals", "signals"),
     Command("/memory", "memory", "words"),
     Command("/teach", "teach", "L2 | stop | result"),
+    Command("/interview", "interview"),
     Command("/copy", "copy"),
     Command("/profile", "profile", "name"),
     Command("/adapters", "adapters"),

@@ -12,6 +12,8 @@ TEXTS: Mapping[str, Wording] = {
     "signal.edit": Wording("edited answer", "改写的回答"),
     "signal.pick": Wording("chosen of two", "二选一"),
     "signal.went_on": Wording("gone on from, of two", "从两者之一继续"),
+    "signal.suggestion_accepted": Wording("suggestion accepted", "接受了建议"),
+    "signal.suggestion_dismissed": Wording("suggestion dismissed", "忽略了建议"),
     "signal.tainted": Wording("not confirmed", "未确认"),
     # What was noted.
     "signal.noted": Wording(
