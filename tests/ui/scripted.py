@@ -119,6 +119,8 @@ class ScriptedClient:
     signed: dict[int, Signal] = field(default_factory=dict)
     """What was said of answers, by number."""
     suggested: list[Suggestion] = field(default_factory=list)
+    looked: int = 0
+    """How often it was asked for suggestions."""
     interview: InterviewState = "done"
     idle_gate: Gate | None = None
     idle_error: AgentError | None = None
@@ -206,7 +208,9 @@ class ScriptedClient:
         return self
 
     def suggestions(self) -> Sequence[Suggestion]:
-        self._manage("suggestions")
+        self.looked += 1
+        if self.management_error is not None:
+            raise self.management_error
         return [one for one in self.suggested if one.state == "offered"]
 
     def accept_suggestion(self, suggestion_id: int) -> Suggestion:

@@ -60,7 +60,7 @@ async def test_it_is_dismissed_with_a_key_or_a_click() -> None:
 async def test_it_comes_after_a_turn_and_never_within_one() -> None:
     client, gate = ScriptedClient(), Gate()
     async with run(ChatApp(client), columns=110) as pilot:
-        await wait_for(pilot, lambda: "suggestions" in client.names())
+        await wait_for(pilot, lambda: client.looked)
         client.will("First ", gate, "answer.")
         await send(pilot, "Hello")
         client.suggested = [HABIT]
@@ -80,7 +80,7 @@ async def test_it_comes_after_a_turn_and_never_within_one() -> None:
 async def test_what_cannot_be_asked_for_is_missed_by_nobody() -> None:
     client = ScriptedClient(suggested=[HABIT], management_error=UsageProblem("No.", "Never."))
     async with run(ChatApp(client)) as pilot:
-        await wait_for(pilot, lambda: "suggestions" in client.names())
+        await wait_for(pilot, lambda: client.looked)
         await pilot.pause()
         assert "No." not in shown(pilot.app)
 

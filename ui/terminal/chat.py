@@ -49,8 +49,8 @@ class ChatScreen(SuggestingScreen):
         binding("chat.next_turn", "select(1)"),
         binding("chat.previous_version", "version(-1)"),
         binding("chat.next_version", "version(1)"),
-        binding("chat.accept_suggestion", "accept_suggestion"),
-        binding("chat.dismiss_suggestion", "dismiss_suggestion"),
+        binding("chat.accept", "accept_suggestion"),
+        binding("chat.decline", "dismiss_suggestion"),
         binding("chat.page_up", "page(-1)"),
         binding("chat.page_down", "page(1)"),
     ]

@@ -39,8 +39,8 @@ class OfferPanel(Vertical):
     def show(self, question: str, reason: str, yes: str, no: str) -> None:
         self._question.show(question)
         self._reason.show(reason)
-        self._yes.label = Content(f"{yes} ({self._keymap.long('chat.accept_suggestion')})")
-        self._no.label = Content(f"{no} ({self._keymap.long('chat.dismiss_suggestion')})")
+        self._yes.label = Content(f"{yes} ({self._keymap.long('chat.accept')})")
+        self._no.label = Content(f"{no} ({self._keymap.long('chat.decline')})")
         self.display = True
 
     def hide(self) -> None:

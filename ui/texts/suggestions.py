@@ -77,6 +77,6 @@ TEXTS: Mapping[str, Wording] = {
     "suggestions.state.dismissed": Wording("dismissed", "已忽略"),
     "suggestions.state.expired": Wording("expired", "已过期"),
     # Keys of the chat
-    "key.chat.accept_suggestion": Wording("say yes to a suggestion", "接受建议"),
-    "key.chat.dismiss_suggestion": Wording("say no to a suggestion", "忽略建议"),
+    "key.chat.accept": Wording("say yes to a suggestion", "接受建议"),
+    "key.chat.decline": Wording("say no to a suggestion", "忽略建议"),
 }
