@@ -33,7 +33,8 @@ class Home:
         self.talk = Talk(store, memory=TurnMemory(self.memories, now=lambda: NOW))
         mixture = self.talk.agent.current_mixture()
         agent = Agent(self.talk.runtime, hidden.store, mixture)
-        unused = dict.fromkeys(("profile", "about", "shelf", "tools", "memories"))
+        names = ("profile", "about", "shelf", "tools", "memories", "suggestion_shelf", "interview_shelf")
+        unused = dict.fromkeys(names)
         self.client = LocalClient(
             self.talk.agent,
             store,
