@@ -18,6 +18,7 @@ from engine.routing.timeline import ViewPlan
 from engine.running_memory import RunningMemories
 from engine.runtime.protocol import AdapterStack, Encoder, Tokens
 from engine.store import Store
+from engine.store.views import FORGOTTEN
 from engine.values import Attachment, Epoch, Segment, TurnRecord
 
 _ANSWER_SHARE: Final = 0.25
@@ -241,6 +242,8 @@ class ViewBuilder:
             return "first"
         if is_full:
             return "folded"
+        if known.harness_version == FORGOTTEN:
+            return "forgotten"
         return "harness" if known.harness_version != self._harness.version else "base"
 
     def _fits(self, epoch: Epoch, plan: ViewPlan, expert: str, message: str) -> bool:

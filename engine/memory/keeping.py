@@ -182,7 +182,11 @@ class KeptMemories:
         """Its text, its evidence and all traces of them here are gone. Raises: UnknownName."""
         gone = [memory.memory_id for memory in self.store.history(memory_id)]
         self.store.forget(memory_id)
-        self._finder.removed(gone)
+        self.are_gone(gone)
+
+    def are_gone(self, memory_ids: Collection[int]) -> None:
+        """They were forgotten in the store: they are found no more."""
+        self._finder.removed(memory_ids)
 
     def reconciled(self, proposal: Proposal) -> Outcome:
         """What would become of it beside what is remembered; nothing is changed."""

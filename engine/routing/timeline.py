@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from engine.forgetting import MARK
 from engine.harness.message import user_message
 from engine.harness.prompt import UnseenTurn
 from engine.values import Epoch, Segment, TurnRecord
@@ -29,7 +30,9 @@ class ViewPlan:
 
 
 def is_readable(turn: TurnRecord) -> bool:
-    return turn.state in ("answered", "stopped") and bool(turn.answer_text.strip()) and turn.route is not None
+    """Whether an expert reads it later on: there is something to read, and it was not forgotten as a whole."""
+    is_over = turn.state in ("answered", "stopped") and turn.route is not None
+    return is_over and bool(turn.answer_text.strip()) and {turn.user_text, turn.answer_text} != {MARK}
 
 
 def expert_of(turn: TurnRecord) -> str | None:

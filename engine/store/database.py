@@ -120,6 +120,21 @@ class Database:
             yield self._writer
             self._damage = None
 
+    def scrub(self) -> bool:
+        """Write the whole file anew, so that no page holds what was deleted, and empty the log.
+
+        False where a reader kept the log from being emptied; then try again. Takes as long as reading and writing
+        everything, and as much memory as the file is large.
+
+        Raises: DiskFull, DatabaseDamaged, StoreProblem; the file is then as it was.
+        """
+        with self._writing, self._watched():
+            if self._damage is not None:
+                raise self._damage
+            self._writer.execute("VACUUM")
+            (busy, _, _) = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not busy
+
     def damaged(self, detail: str) -> DatabaseDamaged:
         """Stop writes for good; the error is to be raised."""
         self._damage, self.is_given_up = damaged(self.path, detail), True

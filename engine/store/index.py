@@ -44,6 +44,25 @@ def insert(connection: sqlite3.Connection, message_id: int, text: str, files: Se
     )
 
 
+def replace(connection: sqlite3.Connection, turn_id: str) -> None:
+    """Index what the messages of a turn say now. What they said before stays in pages of the index until `optimize`."""
+    found = connection.execute(
+        f"SELECT messages.message_id, messages.text, {_FILES} FROM messages WHERE turn_id = ?", [turn_id]
+    ).fetchall()
+    for row in found:
+        connection.execute("DELETE FROM messages_fts WHERE rowid = ?", [row["message_id"]])
+        connection.execute(
+            "INSERT INTO messages_fts (rowid, terms) VALUES (?, ?)",
+            [row["message_id"], search.terms(_searched_in(row))],
+        )
+
+
+def optimize(connection: sqlite3.Connection) -> None:
+    """Merge the pages of the indexes, so that none holds a term that is in no row any more."""
+    for table in TABLES:
+        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+
+
 def hits(connection: sqlite3.Connection, query: str, limit: int) -> tuple[SearchHit, ...]:
     """The best matches first, among equals the newest."""
     expression = search.expression(query)

@@ -201,7 +201,7 @@ class MemoryStore:
     def history(self, memory_id: int) -> Sequence[Memory]:
         """The memory and all those before it in its place, the newest first. Raises: UnknownName."""
         with self._database.reading() as connection:
-            return _history(connection, memory_id)
+            return history(connection, memory_id)
 
     @with_a_sound_index
     def supersede(self, memory_ids: Sequence[int], by: int) -> None:
@@ -267,15 +267,23 @@ class MemoryStore:
     def forget(self, memory_id: int) -> None:
         """Its text, evidence, terms and vectors are gone, with those of all that it superseded. Raises: UnknownName."""
         with self._database.transaction() as connection:
-            for memory in _history(connection, memory_id):
-                _take_out(connection, memory.memory_id)
-                connection.execute(
-                    "UPDATE memories SET text = '', evidence = '', terms = '', slot = '', due_on = '',"
-                    " state = 'forgotten' WHERE memory_id = ?",
-                    [memory.memory_id],
-                )
+            forget(connection, [memory.memory_id for memory in history(connection, memory_id)])
             # What was taken out of the index stays in its pages until they are merged.
             connection.execute("INSERT INTO memories_fts (memories_fts) VALUES ('optimize')")
+
+
+def forget(connection: sqlite3.Connection, memory_ids: Collection[int]) -> None:
+    """Leave nothing of these but their numbers. The index still holds their terms in its pages until it is optimized.
+
+    Leaves transactions to its caller.
+    """
+    for memory_id in memory_ids:
+        _take_out(connection, memory_id)
+        connection.execute(
+            "UPDATE memories SET text = '', evidence = '', terms = '', slot = '', due_on = '', state = 'forgotten'"
+            " WHERE memory_id = ?",
+            [memory_id],
+        )
 
 
 def _put_in(connection: sqlite3.Connection, memory_id: int, terms: str, vector: Vector | None) -> None:
@@ -300,8 +308,8 @@ def _take_out(connection: sqlite3.Connection, memory_id: int) -> None:
     connection.execute("DELETE FROM memory_vectors WHERE memory_id = ?", [memory_id])
 
 
-def _history(connection: sqlite3.Connection, memory_id: int) -> tuple[Memory, ...]:
-    """Raises: UnknownName."""
+def history(connection: sqlite3.Connection, memory_id: int) -> tuple[Memory, ...]:
+    """The memory and all those before it in its place, the newest first. Raises: UnknownName."""
     found, waiting = list[Memory](), [memory_id]
     while waiting:
         found.append(_known(connection, waiting.pop()))

@@ -667,6 +667,25 @@ def m015_epochs_keep_a_running_memory(database: MigrationDatabase) -> None:
 
 
 @MIGRATIONS()
+def m016_what_is_being_forgotten_is_on_record(database: MigrationDatabase) -> None:
+    # Steps are named by hashes and names of files, never by what is to be forgotten: a process that is killed between
+    # them has forgotten the text already, and the next one finishes.
+    _execute(
+        database,
+        [
+            """
+            CREATE TABLE forgetting (
+                step_id INTEGER PRIMARY KEY,
+                kind TEXT NOT NULL,
+                name TEXT NOT NULL,
+                UNIQUE (kind, name)
+            )
+            """,
+        ],
+    )
+
+
+@MIGRATIONS()
 def m017_suggestions_and_the_first_day(database: MigrationDatabase) -> None:
     # They name what they are about and repeat none of its words, so that what is forgotten there is gone here. No
     # foreign key: what they are about may be removed at any time. How the interview of the first day stands is one row,

@@ -57,6 +57,7 @@ TABLES: Final = (
     "suggestions",
     "suggestions_off",
     "interviews",
+    "forgetting",
 )
 _SIDE_FILES: Final = ("", "-wal", "-shm", "-journal", ".source", ".source-wal", ".source-shm")
 _HEADER_BYTES: Final = 100

@@ -6,10 +6,14 @@ Each function works on the connection it is given and leaves transactions to its
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 
 import engine.store.rows as rows
 from engine.memory.folding.values import FoldedLine, RunningMemory
 from engine.values import Epoch, Segment, Trace
+
+FORGOTTEN: Final = "forgotten"
+"""Version of no harness: that of epochs whose past was forgotten, so that none goes on with them."""
 
 
 def latest_epoch(
