@@ -142,6 +142,7 @@ def _own_examples(plan: LessonPlan, practised: int, expert: str) -> tuple[Answer
             correction.after,
             group=f"correction-{correction.signal_id}",
             tags=("correction",),
+            sources=(correction.turn_id,),
             ends=ends,
         )
         for repeat in range(1, repeats + 1)

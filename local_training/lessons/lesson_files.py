@@ -81,6 +81,7 @@ def _line(example: AnswerExample) -> Mapping[str, Any]:
         "answer": example.answer,
         "group": example.group,
         "tags": list(example.tags),
+        **({"source": list(example.sources)} if example.sources else {}),
         **({} if example.ends else {"ends": False}),
     }
 

@@ -272,6 +272,15 @@ def test_a_run_reads_what_is_written_and_trains_on_all_of_it(name, tmp_path):
     assert split.held_out == ()
 
 
+def test_H4_a_run_knows_which_turns_its_examples_are_from(tmp_path):
+    data = data_of("name")
+    path = write_lesson(tmp_path, data, LessonRecipe(), 3)
+    recipe = read_recipe(path)
+    sources = check_data(data_content(tmp_path / recipe.data, recipe), recipe.data, recipe)
+    own = {source for example in data.examples if "correction" in example.tags for source in example.sources}
+    assert own and set(sources) == own
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_held_out_can_be_read_back(name, tmp_path):
     data = data_of(name)
