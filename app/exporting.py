@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
+from app.copies_made import note_copy
 from app.files import write_private
 from app.history import language_of
 from app.opening import open_library
@@ -49,6 +50,7 @@ def export_history(
             indent = 1 if len(ids) == 1 else None
             write_private(target, (_text(copy, format, language, indent) for copy in copies), overwrite=force)
             written = [target]
+    note_copy(paths, "export", written, ids)
     if as_json:
         print_json({"conversations": ids, "files": [str(file) for file in written]})
     else:

@@ -1,14 +1,16 @@
 """Open what was said, for verbs that run no model."""
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
 from app.home_lock import hold_home
 from app.home_swap import finish_restore
 from app.host.address import read_address
 from app.library import StoreLibrary
 from app.paths import Paths, make_home
+from engine.errors import AgentError
 from engine.store import Store
+from engine.store.forgetting import ForgettingStore
 from ui.client import Library
 
 
@@ -25,7 +27,17 @@ def open_store(paths: Paths) -> Iterator[Store]:
     with hold_home(paths):
         finish_restore(paths)
         with Store.open(paths.database) as store:
+            _finish_forgetting(paths, store)
             yield store
+
+
+def _finish_forgetting(paths: Paths, store: Store) -> None:
+    """A forgetting that was cut off goes on. One that the disk does not let end keeps nobody from their history."""
+    if ForgettingStore(store.database, store.mender).steps():
+        from app.forgetting.forgetting import finish  # what it removes is nobody's affair who only reads
+
+        with suppress(AgentError):
+            finish(paths, store)
 
 
 @contextmanager

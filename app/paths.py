@@ -97,6 +97,16 @@ class Paths:
         return self.home / "cache" / "evaluations"
 
     @property
+    def undo(self) -> Path:
+        """What files were before tools wrote to them."""
+        return self.home / "undo"
+
+    @property
+    def copies(self) -> Path:
+        """Where backups and exports were written to, a line each."""
+        return self.home / "copies.jsonl"
+
+    @property
     def lock(self) -> Path:
         return self.home / "home.lock"
 

@@ -10,6 +10,7 @@ from ui.texts import (
     adapter_screens,
     adapters,
     evaluation,
+    forgetting,
     gate,
     host,
     interview,
@@ -73,4 +74,5 @@ TEXTS: Final[Mapping[str, Wording]] = {
     **training.TEXTS,
     **verdicts.TEXTS,
     **evaluation.TEXTS,
+    **forgetting.TEXTS,
 }

@@ -23,6 +23,7 @@ from typing import Final
 from app import __version__
 from app.backup.manifest import DATABASE, KEPT, MOST_FILES, NAME, Entry, Left, Manifest
 from app.backup.progress import Progress
+from app.copies_made import note_copy
 from app.files import put_in_place, refuse_taken, written
 from app.history import language_of
 from app.opening import open_store
@@ -71,6 +72,8 @@ def run_backup(paths: Paths, file: str | None, *, keep: int, force: bool, as_jso
     finally:
         progress.end()
     removed = remove_older(paths.backups, AUTOMATIC, keep) if file is None else ()
+    if file is not None:
+        note_copy(paths, "backup", [made.target])
     report(Made(made.target, made.manifest, made.size_bytes, removed), language, as_json=as_json)
     return 0
 

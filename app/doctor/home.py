@@ -16,6 +16,7 @@ from app.doctor.probing import ProbeFailed, ask_python
 from app.opening import open_store
 from app.paths import Paths
 from engine.errors import AgentError, HomeBusy
+from engine.store.forgetting import ForgettingStore
 
 _MOST_FILES: Final = 20_000
 _KEYRING_S: Final = 8.0
@@ -51,6 +52,7 @@ def database(paths: Paths) -> HomeState:
         with open_store(paths) as store:
             found = store.integrity()
             newest = store.conversations(limit=1)
+            is_forgetting = bool(ForgettingStore(store.database, store.mender).steps())
     except HomeBusy as busy:
         detail = f"{busy.problem} `macaron verify` checks a copy of its database"
         return HomeState(ok("home", detail), is_busy=True)
@@ -59,7 +61,13 @@ def database(paths: Paths) -> HomeState:
     if found != "ok":
         hint = "Put a backup back with `macaron restore FILE`, or save the rest with `macaron verify --salvage FILE`."
         return HomeState(bad("home", f"{paths.home}: {found}", hint))
-    return HomeState(ok("home", f"{paths.home}: ok"), newest=newest[0].updated_at if newest else None)
+    said_at = newest[0].updated_at if newest else None
+    if is_forgetting:
+        detail = f"{paths.home}: something that was forgotten still lies in files, as it could not be finished"
+        return HomeState(
+            warning("home", detail, "Free some space; every start of macaron tries again."), newest=said_at
+        )
+    return HomeState(ok("home", f"{paths.home}: ok"), newest=said_at)
 
 
 def modes(paths: Paths) -> Check:

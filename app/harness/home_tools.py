@@ -97,6 +97,12 @@ class HomeTools:
         if made is not None:
             made.close()
 
+    def forget(self, conversation_id: str) -> None:
+        """End what a conversation has in its Python namespace."""
+        with self._lock:
+            if self._made is not None:
+                self._made.repl.forget(conversation_id)
+
     def harnessed(self) -> Harnessed:
         """The configuration in force now: the home's, and that of granted folders which are trusted.
 
@@ -159,7 +165,7 @@ class HomeTools:
 
     def _make(self, config: HarnessConfig, made_of: tuple[object, ...]) -> Toolboxes:
         grants = [Grant(Path(one.path).expanduser(), one.access) for one in config.folders]
-        files = FileToolbox(grants, self._paths.home / "undo", [self._paths.home])
+        files = FileToolbox(grants, self._paths.undo, [self._paths.home])
         limits = _limits(config)
         repl = ReplToolbox(_specs_of_others, _call_of_another, self._propose, limits=limits)
         entries, refused = entries_of(config.mcp_servers)

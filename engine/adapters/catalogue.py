@@ -126,6 +126,20 @@ class Catalogue:
                 [source_id],
             )
 
+    def made_from(self, data_hash: str) -> tuple[AdapterRecord, ...]:
+        """Every adapter that learned data of this hash; the newest first."""
+        with self._database.reading() as connection:
+            return entries.records(
+                connection, "SELECT * FROM adapters WHERE data_hash = ? ORDER BY adapter_id DESC", [data_hash]
+            )
+
+    def children(self, content_hash: str) -> tuple[AdapterRecord, ...]:
+        """Every adapter that was trained on top of this one; the newest first."""
+        with self._database.reading() as connection:
+            return entries.records(
+                connection, "SELECT * FROM adapters WHERE parent_hash = ? ORDER BY adapter_id DESC", [content_hash]
+            )
+
     def garbage(self, limit: int = PAGE, *, after: int = 0) -> tuple[AdapterRecord, ...]:
         """What may be deleted, the oldest first, behind the number `after`.
 
