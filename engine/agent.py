@@ -6,8 +6,8 @@ The agent holds no state of its own between turns; it is all in the store. Runs 
 import random
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -192,6 +192,12 @@ class Agent:
             self._minding.reflect(self._mixture, stop)
         finally:
             self._one_turn.release()
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Nothing is read, answered or summed up while the block runs; turns that were set aside wait on."""
+        with self._one_turn:
+            yield
 
     # One turn
 

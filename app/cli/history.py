@@ -1,16 +1,21 @@
-"""The verb history: list, show, search, rename, export and import what was said."""
+"""The verb history: list, show, search, rename, forget, export and import what was said."""
 
-from typing import Literal
+import sys
+from typing import Final, Literal
 
 import click
 
 from app.cli.options import home_option, json_option, paths_of
-from app.text_input import argument_text
+from app.output import is_terminal
+from app.text_input import argument_text, question
+from engine.errors import UsageProblem
+
+_NO_SPAN: Final = ("No words were given.", 'Give them: --span "the words"; or on standard input, with --span -.')
 
 
 @click.group()
 def history() -> None:
-    """What was said: list, show, search, rename, export and import conversations."""
+    """What was said: list, show, search, rename, forget, export and import conversations."""
 
 
 @history.command(name="list")
@@ -58,6 +63,45 @@ def history_rename(conversation: str, title: str, as_json: bool, home: str | Non
     from app.history import rename_conversation
 
     return rename_conversation(paths_of(home), conversation, title, as_json=as_json)
+
+
+@history.command(name="forget")
+@click.argument("turn_or_conversation", type=argument_text, required=False)
+@click.option("--span", type=argument_text, metavar="TEXT", help="Only these words of it; - reads standard input.")
+@click.option("--everywhere", is_flag=True, help="Those words wherever they are: in notes, dates, jobs, tools too.")
+@click.option("--preview", is_flag=True, help="Only say what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+@home_option
+def history_forget(
+    turn_or_conversation: str | None,
+    span: str | None,
+    everywhere: bool,
+    preview: bool,
+    yes: bool,
+    as_json: bool,
+    home: str | None,
+) -> int:
+    """Forget a turn or a conversation, or words of it, for good: in history, search, memories, summaries, in what
+    experts read of it, in what was learned from it. Adapters that were made from it answer no more.
+
+    Backups and exports stay; they are listed with the command that removes them.
+    """
+    from app.forgetting.commands import run_forget
+
+    words = None if span is None else question(span, sys.stdin, _NO_SPAN)
+    asks = not yes and not preview
+    if asks and (as_json or not is_terminal(sys.stdin)):
+        raise UsageProblem("Nobody is there to be asked.", "Add --yes to do it without a question, or --preview.")
+    return run_forget(
+        paths_of(home),
+        turn_or_conversation or "",
+        words,
+        is_everywhere=everywhere,
+        only_preview=preview,
+        ask=click.confirm if asks else None,
+        as_json=as_json,
+    )
 
 
 @history.command(name="export")

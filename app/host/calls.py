@@ -1,7 +1,8 @@
 """The management calls of a Client, by name: their arguments and results as plain data, on both sides of the wire.
 
 What a call takes and gives is read from `ui.client.Client` itself (from `ui.adapter_shelf.AdapterShelf` where it is of
-adapters, from the shelves of jobs, memories, suggestions and tools likewise), so the two can never differ.
+adapters, from the shelves of jobs, memories, suggestions and tools, and from `ui.forgetting.Forgetter` likewise), so the
+two can never differ.
 """
 
 import inspect
@@ -15,6 +16,7 @@ from engine.errors import UsageProblem
 from engine.runtime import wire
 from ui.adapter_shelf import AdapterShelf
 from ui.client import Client
+from ui.forgetting import Forgetter
 from ui.interview_shelf import InterviewShelf
 from ui.job_shelf import JobShelf
 from ui.memory_shelf import MemoryShelf
@@ -122,6 +124,8 @@ MEMORY_NAMES: Final = (
     "set_memory_pause",
 )
 """Those of the shelf of memories."""
+FORGETTING_NAMES: Final = ("preview_forgetting", "forget")
+"""Those of whoever forgets."""
 _HOLDERS: Final[Mapping[type, tuple[str, ...]]] = {
     Client: NAMES,
     AdapterShelf: ADAPTER_NAMES,
@@ -130,6 +134,7 @@ _HOLDERS: Final[Mapping[type, tuple[str, ...]]] = {
     SuggestionShelf: SUGGESTION_NAMES,
     ToolShelf: TOOL_NAMES,
     MemoryShelf: MEMORY_NAMES,
+    Forgetter: FORGETTING_NAMES,
 }
 CHANGING: Final = frozenset(
     {
@@ -142,6 +147,7 @@ CHANGING: Final = frozenset(
         "confirm_signal",
         "import_conversation",
         "merge_conversation",
+        "forget",
     }
 )
 """Calls after which other faces should look again."""

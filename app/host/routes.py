@@ -124,6 +124,8 @@ def native_router(service: Service, address: HostAddress, jobs: JobShelf, stop_h
         arguments = calls.arguments_from_plain(known, await _json(request))
         work = partial(getattr(_holder(name), name), **arguments)
         result = await asyncio.get_running_loop().run_in_executor(executor, work)
+        if name == "forget":
+            turns.forget_over()
         if name in calls.CHANGING:
             service.feed.publish("conversation", call=name)
         return JSONResponse({"result": wire.to_plain(result)})

@@ -6,12 +6,13 @@ Knows no HTTP. `loaded` is called on the queue's thread only, so the base is loa
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from app.adapters.shelf import StoreShelf
 from app.bases import find_base
+from app.forgetting.forgetting import Forgetting
 from app.harness.home_tools import HomeTools
 from app.harness.tool_shelf import StoredTools
 from app.host.feed import Feed
@@ -29,6 +30,7 @@ from engine.adapters.catalogue import Catalogue
 from engine.agent import Agent, Steps
 from engine.errors import AgentError, RuntimeFailed, StoreProblem
 from engine.events import TurnClosed
+from engine.forgetting import Forgotten, Wanted
 from engine.runtime.child import ChildRuntime
 from engine.runtime.protocol import Stop
 from engine.store import Store
@@ -60,6 +62,7 @@ class Service(StoreLibrary):
         self.paths = paths
         self.store = store
         self.shelf = StoreShelf(Catalogue(store.database), paths.adapters)
+        self._forgetting = Forgetting(paths, store)
         self._home_tools = HomeTools(paths, store.database)
         self.tools = StoredTools(self._home_tools)
         self.settings = settings
@@ -138,6 +141,13 @@ class Service(StoreLibrary):
         self.feed.publish("profile", profile=about.profile)
         return about
 
+    def preview_forgetting(self, wanted: Wanted) -> Forgotten:
+        return self._managed(lambda: self._forgetting.preview_forgetting(wanted))
+
+    def forget(self, wanted: Wanted) -> Forgotten:
+        """Between turns; the engine keeps no view, and conversations no namespace, that may hold it."""
+        return self._managed(lambda: self._forget(wanted))
+
     def preload(self) -> Job[Loaded]:
         """Load the base before anyone asks; errors are told to who asks."""
 
@@ -180,6 +190,18 @@ class Service(StoreLibrary):
         self.runtime.close()  # a base that is still being loaded takes no notice of a stop
         self.queue.wait()
         self.off_record.close()
+
+    def _forget(self, wanted: Wanted) -> Forgotten:
+        self._stop_idle.set()
+        with self._loaded.built.agent.at_rest() if self._loaded else nullcontext():
+            # Whatever views hold: what is forgotten may have been recalled anywhere, and reading anew costs seconds.
+            if self.runtime.process_id is not None:
+                self.runtime.drop("")
+            forgotten = self._forgetting.forget(wanted)
+            self.kept_memories.are_gone(forgotten.memory_ids)
+            for conversation_id in forgotten.conversations:
+                self._home_tools.forget(conversation_id)
+        return forgotten
 
     def _managed(self, change: Callable[[], T]) -> T:
         """Run between turns, and wait for it. Raises: the error it ends with."""

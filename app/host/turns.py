@@ -71,6 +71,10 @@ class Turns:
         """Raises: UnknownName."""
         self._queue.stop(self._turn(key).job)
 
+    def forget_over(self) -> None:
+        """Turns that are over can be read no more: what they said may have been forgotten."""
+        self._turns = {key: turn for key, turn in self._turns.items() if not turn.job.is_over}
+
     def _turn(self, key: str) -> _Turn:
         try:
             return self._turns[key]

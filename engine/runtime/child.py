@@ -140,6 +140,7 @@ class ChildRuntime:
         return cast(tuple[bytes, ...], self._once({"op": "pieces", "tokens": list(tokens)}, pieces_from_plain))
 
     def drop(self, cache_key_prefix: str) -> None:
+        self._encoded.clear()  # they hold what was said, too
         self._once({"op": "drop", "prefix": cache_key_prefix}, lambda value, _: value)
 
     def views(self) -> tuple[tuple[str, int], ...]:
