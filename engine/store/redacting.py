@@ -103,12 +103,14 @@ def redact(connection: sqlite3.Connection, scope: Scope, counts: Counts) -> set[
 def _redact_answers(connection: sqlite3.Connection, scope: Scope, counts: Counts) -> set[str]:
     """Those that were given where a memory was told or may have been read: there they may give back a part of it.
 
-    What the user says there is another matter.
+    So does the message that it was written from, whose words are escaped in its evidence. What the user says elsewhere
+    is another matter.
     """
     touched = set[str]()
     found = connection.execute(
-        f"SELECT message_id, turn_id, text FROM messages WHERE role = 'assistant' AND turn_id IN {THESE}",
-        [as_json(_answering_turns(connection, scope))],
+        "SELECT message_id, turn_id, text FROM messages"
+        f" WHERE (role = 'assistant' AND turn_id IN {THESE}) OR turn_id IN {THESE}",
+        [as_json(_answering_turns(connection, scope)), as_json(scope.told_in)],
     ).fetchall()
     for row in found:
         new = Spans((*scope.spans.texts, *echoes(scope.told, row["text"]))).redacted(row["text"])

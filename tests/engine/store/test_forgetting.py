@@ -12,6 +12,7 @@ from engine.adapters.records import Source
 from engine.errors import BadText, ConversationBusy, UnknownName, UsageProblem
 from engine.forgetting import MARK, Wanted
 from engine.memory.keeping import KeptMemories, Spoken
+from engine.memory.values import Draft
 from engine.signals.keeping import KeptSignals
 from engine.store import Store
 from engine.store.forgetting import Done, ForgettingStore, Step
@@ -421,6 +422,17 @@ def test_a_memory_is_forgotten_with_the_turn_it_came_from_and_with_what_it_super
     assert {memories.store.get(number).state for number in (kept.written[0].memory_id, *kept.superseded)} == {
         "forgotten"
     }
+
+
+def test_a_message_goes_too_whose_words_are_escaped_in_the_evidence(store: Store, say):
+    memories = KeptMemories(store, None)
+    turn = say("My <b>cat</b> is called Mitzi. What is the time?", answer="It is noon.")
+    draft = Draft("Has a cat that is called Mitzi", "fact", "My <b>cat</b> is called Mitzi.", turn.turn_id)
+    memory = memories.write(draft, NOW)
+    assert memory.evidence != draft.evidence
+    forget(store, Wanted(memory_id=memory.memory_id))
+    gone = store.turn(turn.turn_id)
+    assert (gone.user_text, gone.answer_text) == (f"{MARK}. What is the time?", "It is noon.")
 
 
 def test_views_into_which_a_memory_may_have_been_recalled_begin_anew(folder: Path):
