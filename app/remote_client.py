@@ -17,8 +17,8 @@ from app.host.address import HostAddress
 from app.host.connection import STARTS, HostConnection, HostLost, lost_for_good
 from app.host.starting import ensure_host
 from app.host.watching import HostWatcher, Listener
-from app.memory.remote import RemoteMemories
 from app.interview.remote import RemoteInterview
+from app.memory.remote import RemoteMemories
 from app.paths import Paths
 from app.remote_library import RemoteLibrary
 from app.suggestions.remote import RemoteSuggestions

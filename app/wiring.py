@@ -11,6 +11,7 @@ import psutil
 from app.adapters.factory import enter_factory
 from app.adapters.shelf import StoreShelf
 from app.bases import find_base
+from app.forgetting.forgetting import Forgetting
 from app.harness.hands import HomeHands
 from app.harness.home_tools import HomeTools
 from app.harness.tool_shelf import StoredTools
@@ -133,7 +134,7 @@ def open_client(
             built.about,
             shelf,
             StoredTools(tools),
-            StoredMemories(memories, store),
+            StoredMemories(memories, store, Forgetting(paths, store)),
             StoredSuggestions(paths, store),
             StoredInterview(store, memories),
             hidden=hidden,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from engine.forgetting import Forgotten
 from engine.memory.hygiene import HygieneReport
 from engine.memory.values import Draft, Memory, MemoryDetails, MemoryKind, MemoryState, Standing, TrustTier
 
@@ -60,8 +61,12 @@ class MemoryShelf(Protocol):
         """The user has looked at one that waits: it may be recalled. Raises: UnknownName, UsageProblem."""
         ...
 
-    def forget_memory(self, memory_id: int) -> None:
-        """It and its history are gone; so is one that waits and is not wanted. Raises: UnknownName."""
+    def forget_memory(self, memory_id: int) -> Forgotten | None:
+        """It and its history are gone, with the words that it was written from and all that was learned from them: what
+        has gone, and what is left. One that waits and is not wanted goes alone: None.
+
+        Raises: UnknownName, ConversationBusy, HomeBusy, DiskFull, StoreProblem.
+        """
         ...
 
     def propose_memories(self, drafts: Sequence[Draft]) -> Sequence[Memory]:

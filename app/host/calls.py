@@ -1,7 +1,7 @@
 """The management calls of a Client, by name: their arguments and results as plain data, on both sides of the wire.
 
 What a call takes and gives is read from `ui.client.Client` itself (from `ui.adapter_shelf.AdapterShelf` where it is of
-adapters, from the shelves of jobs, memories, suggestions and tools, and from `ui.forgetting.Forgetter` likewise), so the
+adapters, from the shelves of jobs, memories, suggestions and tools and from `ui.forgetting.Forgetter` likewise), so the
 two can never differ.
 """
 

@@ -71,7 +71,7 @@ class Service(StoreLibrary):
         self.feed = Feed()
         self.runtime: ChildRuntime = engine_child(paths)
         self.kept_memories = open_memories(store, self.runtime, settings)
-        self.memories = StoredMemories(self.kept_memories, store)
+        self.memories = StoredMemories(self.kept_memories, store, self)
         self.interview_shelf = StoredInterview(store, self.kept_memories)
         self._wanted = profile_name or settings.profile
         self._loaded: Loaded | None = None

@@ -10,6 +10,7 @@ from app.paths import Paths
 from app.settings import language_of
 from engine.errors import UsageProblem
 from engine.memory.values import Draft, Memory, MemoryKind, MemoryState, Standing, TrustTier
+from ui.forgetting import forgotten_lines
 from ui.inert import display_line
 from ui.memory_lines import day_text, facts, kind_text, memory_line, passages, report_lines, state_text, text_line
 from ui.strings import say, say_count
@@ -147,12 +148,14 @@ def run_forget(
             if not ask(say_count("memory.forget.ask", language, len(memories))):
                 print_text(say("memory.kept", language))
                 return _KEPT
-        for memory_id in numbers:
-            shelf.forget_memory(memory_id)
+        done = [found for memory_id in numbers if (found := shelf.forget_memory(memory_id)) is not None]
     if as_json:
-        print_json({"forgotten": numbers})
-    else:
-        print_text(say("memory.forgotten", language, count=len(numbers)))
+        print_json({"forgotten": numbers, "gone": [asdict(one) for one in done]})
+        return 0
+    for one in done:
+        for line in forgotten_lines(one, language):
+            print_text(line)
+    print_text(say("memory.forgotten", language, count=len(numbers)))
     return 0
 
 

@@ -31,5 +31,7 @@ def open_memory_shelf(paths: Paths) -> Iterator[MemoryShelf]:
                 yield RemoteMemories(connection)
             return
     rules = rules_from(load_settings(paths.settings).memory)
+    from app.forgetting.forgetting import Forgetting
+
     with open_store(paths) as store:
-        yield StoredMemories(KeptMemories(store, None, rules=rules), store)
+        yield StoredMemories(KeptMemories(store, None, rules=rules), store, Forgetting(paths, store))

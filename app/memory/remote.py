@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from app.host.connection import HostConnection
+from engine.forgetting import Forgotten
 from engine.memory.hygiene import HygieneReport
 from engine.memory.values import Draft, Memory, MemoryDetails, MemoryKind, MemoryState, Standing, TrustTier
 from engine.runtime import wire
@@ -54,8 +55,8 @@ class RemoteMemories:
     def approve_memory(self, memory_id: int) -> Memory:
         return cast(Memory, self._call("approve_memory", memory_id=memory_id))
 
-    def forget_memory(self, memory_id: int) -> None:
-        self._call("forget_memory", memory_id=memory_id)
+    def forget_memory(self, memory_id: int) -> Forgotten | None:
+        return cast("Forgotten | None", self._call("forget_memory", memory_id=memory_id))
 
     def propose_memories(self, drafts: Sequence[Draft]) -> Sequence[Memory]:
         return cast(Sequence[Memory], self._call("propose_memories", drafts=wire.to_plain(drafts)))

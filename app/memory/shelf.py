@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 
+from engine.forgetting import Forgotten, Wanted
 from engine.memory import tending
 from engine.memory.hygiene import HygieneReport, inspected
 from engine.memory.keeping import KeptMemories
 from engine.memory.values import Draft, Memory, MemoryDetails, MemoryKind, MemoryState, Standing, TrustTier
 from engine.memory.weighting import weight
 from engine.store import Store
+from ui.forgetting import Forgetter
 
 
 def _now() -> datetime:
@@ -18,10 +20,18 @@ def _now() -> datetime:
 class StoredMemories:
     """Who opened the store closes it."""
 
-    def __init__(self, kept: KeptMemories, store: Store, clock: Callable[[], datetime] = _now) -> None:
-        """`clock` tells the time in UTC; the user's day is that of this machine."""
+    def __init__(
+        self,
+        kept: KeptMemories,
+        store: Store,
+        forgetter: Forgetter | None = None,
+        clock: Callable[[], datetime] = _now,
+    ) -> None:
+        """`forgetter` sees to it that all that was made of a memory is forgotten with it; without one only the memory
+        is. `clock` tells the time in UTC; the user's day is that of this machine."""
         self._kept = kept
         self._store = store
+        self._forgetter = forgetter
         self._clock = clock
 
     def memories(
@@ -62,8 +72,13 @@ class StoredMemories:
     def approve_memory(self, memory_id: int) -> Memory:
         return self._kept.approve(memory_id, self._clock())
 
-    def forget_memory(self, memory_id: int) -> None:
-        self._kept.forget(memory_id)
+    def forget_memory(self, memory_id: int) -> Forgotten | None:
+        if self._forgetter is None or self._kept.store.get(memory_id).state == "pending":
+            self._kept.forget(memory_id)
+            return None
+        forgotten = self._forgetter.forget(Wanted(memory_id=memory_id))
+        self._kept.are_gone(forgotten.memory_ids)
+        return forgotten
 
     def propose_memories(self, drafts: Sequence[Draft]) -> Sequence[Memory]:
         return tending.propose(self._kept, drafts, self._clock())

@@ -184,7 +184,7 @@ def _recalled(connection: sqlite3.Connection, known: Sequence[Memory]) -> dict[s
         f" WHERE memory_id IN ({marks(known)}) GROUP BY conversation_id",
         [memory.memory_id for memory in known],
     )
-    return {conversation_id: first for conversation_id, first in found}
+    return {row[0]: row[1] for row in found}
 
 
 def _require_rest(connection: sqlite3.Connection, conversations: frozenset[str]) -> None:

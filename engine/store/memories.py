@@ -92,7 +92,7 @@ class MemoryStore:
         what waits already. How many wait now that did not. Raises: BadText, UnknownName.
         """
         for waiting, _ in found:
-            _check(
+            check_draft(
                 Draft(waiting.text, waiting.kind, waiting.evidence, turn_id, slot=waiting.slot, due_on=waiting.due_on)
             )
         with self._database.transaction() as connection:

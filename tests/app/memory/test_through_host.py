@@ -25,6 +25,7 @@ from app.opening import open_store
 from app.paths import Paths
 from app.remote_client import connect
 from engine.errors import HomeBusy, UnknownName, UsageProblem
+from engine.forgetting import Forgotten, Place
 from engine.memory.hygiene import Finding, HygieneReport
 from engine.memory.values import Draft, Memory, MemoryDetails, Standing
 from engine.runtime import wire
@@ -78,6 +79,7 @@ def test_every_shelf_takes_what_is_declared(shelf: type) -> None:
         ("memory_report", REPORT),
         ("add_memory", BY_HAND),
         ("forget_memory", None),
+        ("forget_memory", Forgotten((Place("messages", 2),), memory_ids=(7,), is_done=True)),
     ],
 )
 def test_results_come_through_unchanged(name: str, result: object) -> None:
@@ -127,7 +129,8 @@ def test_while_a_host_runs_all_of_it_goes_through_the_host(home: Path, printed: 
         assert client.memories.set_memory_pause(False).paused_since is None
         printed("export", "--output", str(tmp_path / "out.jsonl"))
         assert printed("import", str(tmp_path / "out.jsonl"), "--json")["known"] == 2
-        client.memories.forget_memory(edited.memory_id)
+        gone = client.memories.forget_memory(edited.memory_id)
+        assert gone is not None and gone.is_done and edited.memory_id in gone.memory_ids
         assert [one["text"] for one in printed("list", "--json")["memories"]] == ["I like tea"]
         with pytest.raises(UnknownName):
             client.memories.memory(99)
