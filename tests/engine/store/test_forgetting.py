@@ -12,6 +12,7 @@ from engine.adapters.records import Source
 from engine.errors import BadText, ConversationBusy, UnknownName, UsageProblem
 from engine.forgetting import MARK, Wanted
 from engine.memory.keeping import KeptMemories, Spoken
+from engine.memory.turning import TurnMemory
 from engine.memory.values import Draft
 from engine.signals.keeping import KeptSignals
 from engine.store import Store
@@ -435,23 +436,25 @@ def test_a_message_goes_too_whose_words_are_escaped_in_the_evidence(store: Store
     assert (gone.user_text, gone.answer_text) == (f"{MARK}. What is the time?", "It is noon.")
 
 
-def test_views_into_which_a_memory_may_have_been_recalled_begin_anew(folder: Path):
+def test_views_into_which_a_memory_was_recalled_begin_anew(folder: Path):
     with open_talk(folder) as talk:
-        memories = KeptMemories(talk.store, None)
+        memory = TurnMemory(KeptMemories(talk.store, None))
+        talk.restart(memory=memory)
         said = talk.say("I live in Windhoek.", "L0")
-        wrote = datetime.fromisoformat(talk.turn(said).created_at)
-        (memory,) = memories.learn(Spoken(said.turn_id, "I live in Windhoek."), wrote, NOW.date()).written
+        (known,) = memory.kept.store.page()
         talk.conversation_id = None
-        # What a recalled memory makes of a message, without the part that recalls it.
-        other = talk.say(f"<memory>\n{memory.text}\n</memory>\nWhere?", "L0", answer="In Windhoek, of course.")
-        memories.used([memory.memory_id], NOW)
+        other = talk.say("Where do I live?", "L0", answer="In Windhoek, of course.")
+        assert "Windhoek" in talk.read(other) and talk.turn(other).recalled
         talk.conversation_id = None
-        done = forget(talk.store, Wanted(memory_id=memory.memory_id))
-        assert talk.store.traces(other.turn_id) == ()
+        third = talk.say("What is a horse?", "L0")
+        done = forget(talk.store, Wanted(memory_id=known.memory_id))
+        assert talk.store.traces(other.turn_id) == () and talk.turn(other).recalled == ()
         assert talk.turn(other).answer_text == f"In {MARK}, of course."
         epoch = talk.store.latest_epoch(other.conversation_id, "L0", [other.turn_id])
         assert epoch is not None and epoch.head == ()
-        assert set(done.scope.recalled) == {said.conversation_id, other.conversation_id}
+        assert set(done.scope.recalled) == {other.conversation_id}
+        assert talk.store.traces(said.turn_id) == () and talk.store.traces(third.turn_id) != ()
+    assert left(folder, "Windhoek") == []
 
 
 def test_a_memory_that_was_never_read_touches_no_other_conversation(folder: Path):
