@@ -49,9 +49,10 @@ def test_a_summary_of_a_turn_under_older_texts_is_written_from_that_turn_alone(t
 def test_a_view_too_full_for_the_summary_question_is_quoted_instead(tmp_path):
     profile = make_profile(context_tokens=1000, max_answer_tokens=200, summary_tokens=90)
     with open_talk(tmp_path, profile=profile) as talk:
-        talk.say("x" * 650, "L1", answer="word " * 40)
+        talk.say("y" * 350, "L1", answer="Yes.")
+        talk.say("x" * 300, "L1", answer="word " * 40)
         talk.idle()
-        assert talk.turns()[0].summary == ("word " * 40).strip()
+        assert [turn.summary for turn in talk.turns()] == ["Yes.", ("word " * 40).strip()]
         assert talk.runtime.summaries == []
 
 

@@ -165,7 +165,7 @@ def test_training_reads_the_running_memory_that_was_served(table: Table) -> None
     first = table.say("Remember that my seat is 12F. 记住我的鞋码是42码。", "L0")
     epoch = None
     while epoch is None or epoch.reason != "folded":
-        last = table.say("And what else? " * 75, "L0", first.conversation_id)
+        last = table.say("And what else? " * 110, "L0", first.conversation_id)
         epoch = table.store.epoch_of_turn(last.turn_id, "L0")
         assert len(table.turns) - turns < 12
     after = table.say("And now?", "L0", first.conversation_id)
