@@ -9,6 +9,7 @@ from typing import Final
 
 from engine.harness.prompt import Folded, folded_text
 from engine.memory.folding.values import NOTHING, FoldedLine, RunningMemory, Written
+from engine.memory.folding.verifying import faults
 from engine.memory.folding.writing import write
 from engine.memory.writing.proposals import Proposal
 from engine.runtime.protocol import Encoder
@@ -39,11 +40,17 @@ class RunningMemories:
         folded: Sequence[TurnRecord],
         proposals: Mapping[str, Sequence[Proposal]] | None = None,
     ) -> Written:
-        """What stands for all of `folded`, the first turns of a branch. `proposals`: a model's, by turn."""
+        """What stands for all of `folded`, the first turns of a branch. `proposals`: a model's, by turn, which are
+        left out where what comes of them does not stand up to the verifier.
+        """
         before, count = self.known(conversation_id, folded)
         with_lines, without = (self._encoder.encode(folded_text(Folded(1, lines))) for lines in (("",), ()))
         budget = self.tokens - (len(with_lines) - len(without))
-        return write(before, folded[count:], folded[:count], budget, self._size, proposals)
+        segment, earlier = folded[count:], folded[:count]
+        written = write(before, segment, earlier, budget, self._size, proposals)
+        if proposals and faults(before, segment, earlier, written, budget, self._size):
+            return write(before, segment, earlier, budget, self._size)
+        return written
 
     def _size(self, line: FoldedLine) -> int:
         return len(self._encoder.encode(f"- {line.shown}\n"))

@@ -229,6 +229,7 @@ def figures(lived: Lived) -> tuple[dict[str, Figure], list[Row]]:
         "in running memory": len(lived.in_memory),
         "recalled": len(lived.recalled),
         "prompt tokens a turn": sum(prompts) / len(prompts),
+        "drift of prompts with the first turns": drift([turn.usage.prompt_tokens for turn in lived.closed]),
         "longest prompt": max(turn.usage.prompt_tokens for turn in lived.closed),
         "read tokens a turn": sum(read) / len(read),
         "whole read without reuse": sum(turn.usage.prompt_tokens for turn in lived.closed),

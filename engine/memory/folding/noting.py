@@ -111,9 +111,11 @@ def is_pinned(proposal: Proposal) -> bool:
 
 
 def _statements(turn: TurnRecord, said: Said, proposals: Sequence[Proposal]) -> Iterator[Noted]:
-    """What the user says of themselves, first as the rules see it."""
+    """What the user says of themselves as the rules see it, and of other sentences as a model does."""
     today = date.fromisoformat(turn.created_at[:10])
-    for proposal in (*RuleProposer().propose(said.sentences, today), *proposals):
+    by_rules = RuleProposer().propose(said.sentences, today)
+    known = {proposal.evidence for proposal in by_rules}
+    for proposal in (*by_rules, *(proposal for proposal in proposals if proposal.evidence not in known)):
         verdict = verify(proposal, said)
         if not isinstance(verdict, Refused):
             pinned = is_pinned(verdict)

@@ -48,6 +48,13 @@ def test_the_latest_epoch_is_the_highest_whose_folded_past_is_on_the_path(store,
     assert latest(first, sibling) == from_start
 
 
+def test_the_epoch_before_another_is_the_highest_below_its_number(store, say, begin):
+    turn = say("1")
+    epochs = [begin(turn, number) for number in range(3)]
+    found = [store.latest_epoch(turn.conversation_id, "L0", [turn.turn_id], below=number) for number in range(3)]
+    assert found == [None, *epochs[:2]]
+
+
 def test_of_two_epochs_with_one_number_the_one_that_began_last_counts(store, say, begin):
     first = say("1")
     second = say("2", first)
