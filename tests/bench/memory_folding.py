@@ -202,24 +202,25 @@ def _memories(talk: Talk) -> list[RunningMemory]:
     return [memory[0] for memory in memories if memory is not None]
 
 
-def drift(values: Sequence[float]) -> float:
-    """How far the mean of the last tenth is from that of the first, as a share of it."""
-    tenth = max(1, len(values) // 10)
-    first, last = sum(values[:tenth]) / tenth, sum(values[-tenth:]) / tenth
-    return abs(last / first - 1)
+def drift(values: Sequence[float], folds: Sequence[int]) -> float:
+    """How far the mean of the last tenth is from that of the first, as a share of it, from the first fold to the last.
+
+    Before the first fold a view only grows. Tenths end at folds, as a turn that folds reads what the others reuse.
+    """
+    tenth = max(1, (len(folds) - 1) // 10)
+    first, last = values[folds[0] : folds[tenth]], values[folds[-1 - tenth] : folds[-1]]
+    return abs(sum(last) / len(last) / (sum(first) / len(first)) - 1)
 
 
 def figures(lived: Lived) -> tuple[dict[str, Figure], list[Row]]:
-    """Costs are counted from the first fold on: before it the view only grows, so that a turn costs less."""
-    steady = lived.closed[lived.folds[0] :]
-    prompts = [turn.usage.prompt_tokens for turn in steady]
-    read = [turn.usage.prompt_tokens - turn.usage.reused_tokens for turn in steady]
+    prompts = [turn.usage.prompt_tokens for turn in lived.closed]
+    read = [turn.usage.prompt_tokens - turn.usage.reused_tokens for turn in lived.closed]
     kept = len(lived.planted) - len(lived.lost)
     found = {
         "folding_pinned_kept": Figure(kept / len(lived.planted), len(lived.planted)),
         "folding_turns_stored": Figure(lived.stored / lived.turns, lived.turns),
-        "folding_prompt_drift": Figure(drift(prompts), len(prompts)),
-        "folding_read_drift": Figure(drift(read), len(read)),
+        "folding_prompt_drift": Figure(drift(prompts, lived.folds), len(prompts)),
+        "folding_read_drift": Figure(drift(read, lived.folds), len(read)),
         "folding_line_faults": Figure(lived.faults, lived.lines),
     }
     row: Row = {
@@ -229,10 +230,9 @@ def figures(lived: Lived) -> tuple[dict[str, Figure], list[Row]]:
         "in running memory": len(lived.in_memory),
         "recalled": len(lived.recalled),
         "prompt tokens a turn": sum(prompts) / len(prompts),
-        "drift of prompts with the first turns": drift([turn.usage.prompt_tokens for turn in lived.closed]),
-        "longest prompt": max(turn.usage.prompt_tokens for turn in lived.closed),
+        "longest prompt": max(prompts),
         "read tokens a turn": sum(read) / len(read),
-        "whole read without reuse": sum(turn.usage.prompt_tokens for turn in lived.closed),
+        "read tokens without reuse": sum(prompts),
     }
     return found, [row]
 
