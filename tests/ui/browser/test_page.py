@@ -12,7 +12,7 @@ from engine.values import SearchHit
 from tests.support.browser import new_context, watch_hosts
 from tests.ui.browser.conftest import Connecting, OpenTab
 from tests.ui.browser.running import RunningPage, page_running
-from tests.ui.scripted import Gate, ScriptedClient, reading, turn
+from tests.ui.scripted import Gate, ScriptedClient, notice, reading, turn
 
 LONG = "word " * 3000
 
@@ -64,6 +64,24 @@ def test_an_answer_streams_and_ends_with_its_expert_and_its_figures(
     expect(turns(tab).locator(".status-line")).to_have_text(status)
     expect(tab.locator(".live .body, .live .answer")).to_have_count(0)
     expect(tab.locator(".history li")).to_contain_text(question)
+
+
+def test_what_is_read_in_place_of_folded_turns_opens_and_stays_after_the_answer(
+    client: ScriptedClient, open_tab: OpenTab
+) -> None:
+    client.will(notice("folded", turns=3, lines=[{"kind": "fact", "text": "我的座位号是12F"}], moved_out=0), "好。")
+    tab = open_tab("zh")
+    send(tab, "继续")
+    expect(turns(tab)).to_have_count(1)
+    note = tab.locator(".notice details.note")
+    expect(note.locator("summary")).to_contain_text("较早的 3 轮不再被读取")
+    expect(note.locator("li")).to_be_hidden()
+    note.locator("summary").click()
+    expect(note.locator("li")).to_be_visible()
+    expect(note.locator("li")).to_have_text("事实：我的座位号是12F")
+    send(tab, "再继续")
+    expect(turns(tab)).to_have_count(2)
+    expect(note).to_have_count(0)
 
 
 def test_stop_ends_the_turn_and_keeps_what_was_said(client: ScriptedClient, open_tab: OpenTab) -> None:
