@@ -108,12 +108,13 @@ def last(connection: sqlite3.Connection, record: AdapterRecord) -> Canary | None
 
 
 def _liking(connection: sqlite3.Connection, turns: str, values: Sequence[str | int]) -> tuple[int, int]:
-    """(turns, negative ones). Negative is a failed turn, and one with a signal below 0 that was not taken back."""
+    """(turns, negative ones). Negative is a failed turn, and one with a signal below 0 that was not taken back; what
+    was suggested after it says nothing of it."""
     found = connection.execute(
         f"""
         SELECT count(*), coalesce(sum(state = 'failed' OR EXISTS (
             SELECT 1 FROM signals AS said
-            WHERE said.turn_id = asked.turn_id AND said.value < 0 AND NOT EXISTS (
+            WHERE said.turn_id = asked.turn_id AND said.kind <> 'suggestion' AND said.value < 0 AND NOT EXISTS (
                 SELECT 1 FROM signals AS later
                 WHERE later.turn_id = said.turn_id AND later.kind = said.kind AND later.signal_id > said.signal_id
             )

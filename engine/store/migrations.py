@@ -709,6 +709,7 @@ def m017_suggestions_and_the_first_day(database: MigrationDatabase) -> None:
                 is_counted INTEGER NOT NULL DEFAULT 1
             )
             """,
+            "CREATE UNIQUE INDEX suggestions_open ON suggestions (state) WHERE state = 'offered'",
             "CREATE TABLE suggestions_off (kind TEXT PRIMARY KEY NOT NULL)",
             "CREATE TABLE interviews (state TEXT NOT NULL, since TEXT NOT NULL)",
             "CREATE INDEX turns_by_time ON turns (created_at)",

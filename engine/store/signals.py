@@ -110,10 +110,10 @@ def page(
 
 
 def of_conversation(connection: sqlite3.Connection, conversation_id: str) -> tuple[Signal, ...]:
-    """Oldest first, without thumbs: these are part of a turn."""
+    """Oldest first, without thumbs, which are part of a turn, and answers to suggestions, which are of this home."""
     found = connection.execute(
         "SELECT signals.* FROM signals JOIN turns USING (turn_id)"
-        " WHERE conversation_id = ? AND kind <> 'thumb' AND NOT is_erased ORDER BY signal_id",
+        " WHERE conversation_id = ? AND kind NOT IN ('thumb', 'suggestion') AND NOT is_erased ORDER BY signal_id",
         [conversation_id],
     )
     return tuple(map(_signal_of, found))

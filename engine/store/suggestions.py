@@ -48,11 +48,11 @@ class SuggestionStore:
         self._database = database
 
     def add(self, candidate: Candidate, now: datetime) -> Suggestion:
-        """Made now, after the newest turn there is."""
+        """Made now, after the newest turn there is; or the one that is open, where somebody else has made one."""
         about = candidate.about
         with self._database.transaction() as connection:
-            suggestion_id = connection.execute(
-                "INSERT INTO suggestions (kind, key, memory_id, event_id, turn_id, facts, state, made_at,"
+            connection.execute(
+                "INSERT OR IGNORE INTO suggestions (kind, key, memory_id, event_id, turn_id, facts, state, made_at,"
                 " after_turn_id) VALUES (?, ?, ?, ?, ?, ?, 'offered', ?, (SELECT max(turn_id) FROM turns))",
                 [
                     candidate.kind,
@@ -63,9 +63,9 @@ class SuggestionStore:
                     json.dumps(dict(candidate.facts)),
                     _written(now),
                 ],
-            ).lastrowid
-            assert suggestion_id is not None
-            return _known(connection, suggestion_id)
+            )
+            row = connection.execute(f"{_WITH_TEXT} WHERE state = 'offered'").fetchone()
+            return _suggestion_of(row)
 
     def get(self, suggestion_id: int) -> Suggestion:
         """Raises: UnknownName."""

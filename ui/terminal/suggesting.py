@@ -31,6 +31,8 @@ class SuggestingScreen(TeachingScreen):
     @work(exclusive=True, group="suggest")
     async def look_for_suggestion(self) -> None:
         """Show what is suggested now. Nobody waits for it, so what cannot be asked is left."""
+        if self.running is not None:
+            return
         with suppress(AgentError):
             if await apart(self._client.interview_shelf.interview_state) == "new":
                 await apart(partial(self._client.interview_shelf.settle_interview, "offered"))

@@ -8,13 +8,16 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+import engine.store.adapter_trials as adapter_trials
 from engine.errors import UnknownName, UsageProblem
 from engine.jobs.keeping import KeptJobs
 from engine.memory.keeping import KeptMemories, Spoken
 from engine.signals.keeping import KeptSignals
 from engine.store import Store
 from engine.store.dates import DateStore, Event
+from engine.store.suggestions import SuggestionStore
 from engine.suggestions.keeping import KeptSuggestions
+from engine.suggestions.values import Candidate
 from engine.values import Answer, Provenance
 
 OSLO = ZoneInfo("Europe/Oslo")
@@ -171,6 +174,27 @@ def test_an_answer_is_a_signal_at_the_turn_after_which_it_was_made(user):
     (signal,) = KeptSignals(user.store.database).page(kinds=["suggestion"])
     assert (signal.turn_id, signal.value, signal.source) == (turn_id, -1.0, "user")
     assert KeptSignals(user.store.database).corrections() == ()
+
+
+def test_an_answer_says_nothing_of_the_turn_and_leaves_the_home_with_no_export(user):
+    turn_id = user.say("I have a dentist appointment tomorrow.", learns=True)
+    user.kept.dismiss(user.look().suggestion_id)
+    conversation_id = user.store.turn(turn_id).conversation_id
+    assert user.store.copy_of(conversation_id).signals == ()
+    with user.store.database.reading() as connection:
+        asked = "SELECT turn_id, state FROM turns"
+        assert adapter_trials._liking(connection, asked, []) == (1, 0)
+    user.store.rate(turn_id, -1)
+    with user.store.database.reading() as connection:
+        assert adapter_trials._liking(connection, asked, []) == (1, 1)
+
+
+def test_two_who_look_at_once_make_one(user):
+    made = SuggestionStore(user.store.database)
+    first = made.add(Candidate("break", "break:1", facts={"since": "08:10", "minutes": "130"}), user.now)
+    again = made.add(Candidate("break", "break:2", facts={"since": "08:10", "minutes": "131"}), user.now)
+    assert again == first
+    assert len(made.page()) == 1
 
 
 def test_what_is_forgotten_is_suggested_no_more_and_leaves_no_words(user):
