@@ -13,12 +13,14 @@ MAX_TEXT_CELLS: Final = 120
 def question(suggestion: Suggestion, language: str) -> str:
     """On one line."""
     text = display_line(suggestion.text, MAX_TEXT_CELLS) or say("suggestions.gone", language)
-    return say(f"suggestion.{_key(suggestion)}", language, **{**_values(suggestion, language), "text": text})
+    key = "due.event" if suggestion.kind == "due" and suggestion.facts.get("time") else suggestion.kind
+    return say(f"suggestion.{key}", language, **{**_values(suggestion, language), "text": text})
 
 
 def reason(suggestion: Suggestion, language: str) -> str:
     """Why it is made."""
-    return say(f"suggestion.{_key(suggestion)}.why", language, **_values(suggestion, language))
+    key = "due.event" if suggestion.about.event_id is not None else suggestion.kind
+    return say(f"suggestion.{key}.why", language, **_values(suggestion, language))
 
 
 def way_off(suggestion: Suggestion, language: str) -> str:
@@ -38,15 +40,10 @@ def outcome(suggestion: Suggestion, language: str) -> str:
     return say(f"suggestion.accepted.{suggestion.kind}", language, **_values(suggestion, language))
 
 
-def _key(suggestion: Suggestion) -> str:
-    return "due.event" if suggestion.kind == "due" and suggestion.facts.get("time") else suggestion.kind
-
-
 def _values(suggestion: Suggestion, language: str) -> dict[str, str]:
     values = {name: display_line(value) for name, value in suggestion.facts.items()}
     if moment := values.get("remind_at"):
         values["remind_at"] = f"{datetime.fromisoformat(moment):%Y-%m-%d %H:%M}"
     if weekdays := values.get("weekdays"):
         values["weekdays"] = say(f"suggestion.every_{'day' if weekdays == '*' else weekdays}", language)
-    values.setdefault("said_on", values.get("day", ""))
     return values

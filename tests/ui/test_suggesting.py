@@ -20,6 +20,7 @@ HABIT = Suggestion(
     "2026-11-30T08:00:00+00:00",
     about=About(turn_id="t-1"),
 )
+MEMORY, EVENT = About(memory_id=1), About(event_id=1)
 
 
 @pytest.mark.parametrize(
@@ -137,21 +138,23 @@ async def test_no_answer_at_all_is_kept_as_nothing() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize(
-    ("kind", "facts"),
+    ("kind", "about", "facts"),
     [
-        ("due", {"day": "2026-12-01", "said_on": "2026-11-30", "remind_at": "2026-12-01T08:00:00+01:00"}),
-        ("due", {"day": "2026-12-01", "time": "19:00", "remind_at": "2026-12-01T18:00:00+01:00"}),
-        ("habit", HABIT.facts),
-        ("habit", {**HABIT.facts, "weekdays": "sun"}),
-        ("habit", {**HABIT.facts, "weekdays": "*"}),
-        ("stale", {"said_on": "2025-11-02"}),
-        ("break", {"since": "08:10", "minutes": "130"}),
+        ("due", MEMORY, {"day": "2026-12-01", "said_on": "2026-11-30", "remind_at": "2026-12-01T08:00:00+01:00"}),
+        ("due", EVENT, {"day": "2026-12-01", "time": "19:00", "remind_at": "2026-12-01T18:00:00+01:00"}),
+        ("due", EVENT, {"day": "2026-12-01", "time": "", "remind_at": "2026-12-01T08:00:00+01:00"}),
+        ("habit", HABIT.about, HABIT.facts),
+        ("habit", HABIT.about, {**HABIT.facts, "weekdays": "sun"}),
+        ("habit", HABIT.about, {**HABIT.facts, "weekdays": "*"}),
+        ("stale", MEMORY, {"said_on": "2025-11-02"}),
+        ("break", About(), {"since": "08:10", "minutes": "130"}),
     ],
 )
-def test_every_kind_has_a_question_a_reason_a_way_off_and_an_outcome(language, kind, facts) -> None:
-    one = Suggestion(1, kind, "k", "I live in Bergen", facts, "accepted", "2026-11-30T08:00:00+00:00")
+def test_every_kind_has_a_question_a_reason_a_way_off_and_an_outcome(language, kind, about, facts) -> None:
+    one = Suggestion(1, kind, "k", "I live in Bergen", facts, "accepted", "2026-11-30T08:00:00+00:00", None, about)
     texts = [work(one, language) for work in (suggestions.question, suggestions.reason, suggestions.way_off)]
     assert all(texts) and (kind == "break" or "Bergen" in texts[0])
     assert texts[1].startswith("because" if language == "en" else "因为")
+    assert ("calendar" in texts[1] or "日历" in texts[1]) == (about == EVENT)
     assert f"--kind {kind}" in texts[2]
     assert suggestions.outcome(one, language)
