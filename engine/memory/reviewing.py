@@ -47,6 +47,8 @@ class Reviewing:
             proposals = [one for one in _verified(turn) if not one.due_on or date.fromisoformat(one.due_on) >= today]
             new = [proposal for proposal in proposals if not self._is_known(proposal)]
             known += len(proposals) - len(new)
+            if not new:
+                continue
             waiting += self._memories.add_waiting(
                 turn.turn_id,
                 [(_waiting(proposal), self._finder.terms_of(proposal.text, proposal.slot)) for proposal in new],

@@ -175,8 +175,8 @@ TELLINGS: Final = (
         "fact",
         rf"{_I} (?:live|living|reside|residing|based|moved|moving|relocated|relocating|settled"
         rf"|staying) (?:permanently )?(?:back )?(?:(?:in|at|near|outside|to|into|with|down|up"
-        rf"|over)\b)+(?! (?:the )?(?:next|bed|tears|step|fear|a hurry|trouble|love|another (?:topic|question)|a lie"
-        rf"|meeting|calendar))",
+        rf"|over)\b)+(?! (?:the )?(?:next|bed|tears|step|fear|hope|peace|denial|a hurry|trouble|love"
+        rf"|another (?:topic|question)|a lie|meeting|calendar))",
         "home",
     ),
     _rule(

@@ -301,6 +301,8 @@ def test_after_another_the_user_may_go_on_about_themselves():
         "I already installed it twice.",
         "我已经装了两次了。",
         "我的意思是先删掉。",
+        "I live in hope that this compiles.",
+        "我换了个写法，还是一样。",
     ],
 )
 def test_what_is_said_by_the_way_is_no_instruction_and_no_fact(message):
