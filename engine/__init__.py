@@ -19,6 +19,7 @@ running memory    lines that stand for the turns a view does not read any more; 
 tool              a function the model may call
 artifact          a surface the agent made
 trace             what one step read and wrote, as token ids
+suggestion        something the agent offers to do by itself, with its reason
 signal            evidence about how good a turn was
 night             one training run, a folder; it yields a candidate and a report
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Final
 
+from app.jobs.opening import open_jobs_of_host
 from app.models.wording import table
 from app.output import print_json, print_text
 from app.paths import Paths
@@ -13,6 +15,7 @@ from ui import suggestions as wording
 from ui.inert import display_line
 from ui.strings import say
 
+_MAKES_JOBS: Final[tuple[SuggestionKind, ...]] = ("due", "habit")
 _HEADS = ("number", "day", "state", "question")
 
 
@@ -41,10 +44,16 @@ def run_list(paths: Paths, environment: Mapping[str, str], limit: int, *, as_jso
 def run_answer(
     paths: Paths, environment: Mapping[str, str], suggestion_id: int, *, accepts: bool, as_json: bool
 ) -> int:
-    """Raises: UnknownName, UsageProblem where it is answered or too late, HomeBusy, StoreProblem."""
+    """Where a job comes of it, a host is started if none runs.
+
+    Raises: UnknownName, UsageProblem where it is answered or too late, AgentError.
+    """
     with open_suggestions(paths) as shelf:
         answer = shelf.accept_suggestion if accepts else shelf.dismiss_suggestion
         suggestion = answer(suggestion_id)
+    if accepts and suggestion.kind in _MAKES_JOBS:
+        with open_jobs_of_host(paths):
+            pass  # a host runs from now on, which the job needs
     if as_json:
         print_json(asdict(suggestion))
     else:

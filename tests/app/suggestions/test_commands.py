@@ -15,7 +15,7 @@ from engine.store import Store
 from engine.store.memories import MemoryStore
 from engine.values import TurnRecord
 from tests.app.running import macaron
-from tests.support.hosting import end_host
+from tests.support.hosting import end_host, host_pid
 
 
 @pytest.fixture
@@ -40,6 +40,8 @@ def test_it_is_listed_with_its_reason_and_accepted(home: Path):
     assert (found["kind"], found["state"]) == ("due", "offered")
     accepted = macaron("suggestions", "accept", str(found["suggestion_id"]), "--json").json
     assert accepted["state"] == "accepted"
+    assert host_pid(home) is not None, "who reminds must run"
+    end_host(home)
     with open_store(Paths(home)) as store:
         (job,) = KeptJobs(store.database).jobs()
     assert (job.kind, job.text) == ("reminder", "I have a dentist appointment")
