@@ -34,7 +34,7 @@ def open_store(paths: Paths) -> Iterator[Store]:
 def _finish_forgetting(paths: Paths, store: Store) -> None:
     """A forgetting that was cut off goes on. One that the disk does not let end keeps nobody from their history."""
     if ForgettingStore(store.database, store.mender).steps():
-        from app.forgetting.forgetting import finish  # what it removes is nobody's affair who only reads
+        from app.forgetting.finishing import finish  # what it removes is nobody's affair who only reads
 
         with suppress(AgentError):
             finish(paths, store)

@@ -9,7 +9,7 @@ A process that is killed after 2 leaves the rest to the next start. Whoever call
 answered meanwhile, and that the engine drops its views. Runs no model.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -18,11 +18,10 @@ from app.forgetting.files import (
     Held,
     file_steps,
     lessons_that_hold,
-    remove,
-    remove_weights,
     require_rest,
     runs_that_hold,
 )
+from app.forgetting.finishing import Tell, finish, tell_nobody
 from app.forgetting.remaining import remaining_copies
 from app.paths import Paths
 from app.teaching.folder import LessonFolder
@@ -36,15 +35,8 @@ from engine.store.forgetting import Done, ForgettingStore, Step
 from engine.store.spans import Spans
 from local_training.runs.folder import RunFolder
 
-REASON: Final = "What it was made from was forgotten."
 _FIRST_TO_GO: Final = ("retired", "candidate", "canary", "champion")
 """So that none that is to go is gone back to."""
-
-Tell = Callable[[Step], None]
-
-
-def tell_nobody(_step: Step) -> None:
-    """For those who do not wait."""
 
 
 class Forgetting:
@@ -143,27 +135,6 @@ class Forgetting:
             with suppress(UsageProblem):  # of another version, or never begun
                 hashes.add(run.read_frozen().data_hash)
         return [one.content_hash for name in hashes - {""} for one in self._catalogue.made_from(name)]
-
-
-def finish(paths: Paths, store: Store, tell: Tell = tell_nobody) -> None:
-    """Do what is left of a forgetting, this one or one that was cut off. Raises: DiskFull, StoreProblem, AgentError;
-    what is not done then is done at the next start."""
-    forgetting, catalogue = ForgettingStore(store.database, store.mender), Catalogue(store.database)
-    for step in forgetting.steps():
-        tell(step)
-        match step.kind:
-            case "adapter":
-                with suppress(UnknownName):
-                    record = catalogue.details(step.name).record
-                    if not record.is_forgotten or record.state != "retired":
-                        catalogue.retire(step.name, REASON, forgotten=True)
-                    remove_weights(paths, record)
-            case "pages":
-                if not forgetting.scrub():
-                    continue
-            case _:
-                remove(paths, step)
-        forgetting.finish(step)
 
 
 def _made_by_lessons(lessons: Iterable[LessonFolder]) -> list[str]:
