@@ -10,6 +10,7 @@ from app.jobs.zones import local_zone_name
 from app.paths import Paths
 from app.settings import load_settings
 from engine.errors import AgentError
+from engine.memory.weighting import rules_from
 from engine.store import Store
 from engine.suggestions.keeping import KeptSuggestions
 from engine.suggestions.values import Suggestion, SuggestionKind, Switches
@@ -44,7 +45,7 @@ class StoredSuggestions:
         return self._kept.page(limit)
 
     def accept_suggestion(self, suggestion_id: int) -> Suggestion:
-        return self._kept.accept(suggestion_id)
+        return self._kept.accept(suggestion_id, rules_from(load_settings(self._paths.settings).memory))
 
     def dismiss_suggestion(self, suggestion_id: int) -> Suggestion:
         return self._kept.dismiss(suggestion_id)

@@ -243,6 +243,11 @@ class MemoryStore:
                 [(_written(now), gain, memory_id) for memory_id, gain in gains.items()],
             )
 
+    def credit(self, memory_id: int, gain: float) -> None:
+        """It has been worth so much more than it was when it was written."""
+        with self._database.transaction() as connection:
+            connection.execute("UPDATE memories SET r0 = min(1.0, r0 + ?) WHERE memory_id = ?", [gain, memory_id])
+
     @with_a_sound_index
     def approve(
         self, memory_id: int, validation: float, least_r0: float, now: datetime, vector: Vector | None = None

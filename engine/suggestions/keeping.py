@@ -14,7 +14,7 @@ from engine.harness.builtin.dates.occurrences import occurrences
 from engine.jobs.keeping import KeptJobs
 from engine.jobs.reading import stamp
 from engine.jobs.values import NewJob, Schedule
-from engine.memory.weighting import validation_after
+from engine.memory.weighting import DEFAULT_RULES, WeightRules, validation_after
 from engine.store import Store
 from engine.store.dates import DateStore
 from engine.store.memories import MemoryStore
@@ -72,8 +72,11 @@ class KeptSuggestions:
         """The newest first, whatever became of them."""
         return self._suggestions.page(limit)
 
-    def accept(self, suggestion_id: int) -> Suggestion:
-        """Do what it suggests. Raises: UnknownName; UsageProblem where it was answered or its time is over."""
+    def accept(self, suggestion_id: int, rules: WeightRules = DEFAULT_RULES) -> Suggestion:
+        """Do what it suggests; the memory that it was made from is worth more then, by `rules`.
+
+        Raises: UnknownName; UsageProblem where it was answered or its time is over.
+        """
         suggestion = self._suggestions.get(suggestion_id)
         now = self._clock()
         if has_expired(suggestion, now):
@@ -81,6 +84,8 @@ class KeptSuggestions:
             raise UsageProblem(f"The time of suggestion {suggestion_id} is over.", "Nothing needs to be done.")
         if suggestion.state == "offered":
             self._carry_out(suggestion, now)
+            if suggestion.about.memory_id is not None:
+                self._memories.credit(suggestion.about.memory_id, rules.per_accepted_suggestion)
         return self._suggestions.answer(suggestion_id, "accepted", now)
 
     def dismiss(self, suggestion_id: int) -> Suggestion:

@@ -131,6 +131,7 @@ def test_a_memory_that_was_not_confirmed_for_a_year_is_asked_about_and_kept(user
     user.kept.accept(suggestion.suggestion_id)
     after = user.memories.store.get(suggestion.about.memory_id)
     assert after.trust == "confirmed" and after.validation > before.validation
+    assert after.r0 == pytest.approx(before.r0 + 0.15)
     assert user.later(days=100).look() is None
 
 
