@@ -92,10 +92,10 @@ async def test_a_small_terminal_shows_every_layer_in_its_frame(language: str, ke
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_the_foot_fits_eighty_columns_in_every_mode(language: str) -> None:
-    client = ScriptedClient(stored={"c": [turn("a", "c", "q", answer_text="x")]})
+    client = ScriptedClient(stored={"c": [turn("a", "c", "asked", answer_text="x")]})
     last_words = {"en": ("quit", "back", "help"), "zh": ("退出", "返回", "帮助")}[language]
     async with run(ChatApp(client, conversation_id="c", language=language)) as pilot:
-        await wait_for_text(pilot, "q")
+        await wait_for_text(pilot, "asked")
         for keys, last in zip(((), ("alt+up",), ("e",)), last_words, strict=True):
             await pilot.press(*keys)
             await wait_for(pilot, lambda last=last: shown(pilot.app).splitlines()[-1].endswith(last))

@@ -70,7 +70,7 @@ async def test_a_click_on_a_turn_does_not_make_letters_act() -> None:
         await pilot.click(turns_of(pilot)[0])
         await type_text(pilot, "rebe")
         assert composer_of(pilot).text == "rebe"
-        assert client.names() == ["path", "tree", "signals"]
+        assert client.names() == ["conversation", "path", "tree", "signals"]
 
 
 async def test_selecting_nothing_does_nothing() -> None:

@@ -80,6 +80,9 @@ class SuggestingScreen(TeachingScreen):
             await self.mount(self._offer, before=self._prompt)
         self._suggestion = suggestion
         self._offer.show(*texts)
+        if not self._transcript.turns:
+            # The welcome is read from its beginning, where the offer leaves no room for all of it.
+            self.call_after_refresh(self._transcript.scroll_home, animate=False)
 
     def _answer_offer(self, *, accepts: bool) -> None:
         if not self._offer.display:

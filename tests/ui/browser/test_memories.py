@@ -179,6 +179,7 @@ def test_one_that_another_face_forgot_meanwhile_is_told_and_the_list_is_one_clic
     memory = shelf.add_memory("I like tea")
     opened = panel(open_tab())
     opened.locator("li button").first.click()
+    expect(opened.get_by_role("button", name="Save", exact=True)).to_be_visible()
     shelf.forget_memory(memory.memory_id)
     press(opened, "Save")
     expect(opened.locator(".problem")).to_contain_text("its state is: forgotten")
