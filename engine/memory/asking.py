@@ -1,20 +1,19 @@
-"""The model as a proposer of memories: asked between turns, about one message alone, and believed in nothing."""
+"""The model as a proposer of memories: asked between turns, about one message alone, and believed in nothing.
+
+With the prompt that folding has: one that is trained for it serves both.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Final
 
-from engine.assets import asset_path
 from engine.errors import ScoringStopped
-from engine.harness.prompt import PromptState, build, head
+from engine.memory.folding.asking import ANSWER_TOKENS, writing_prompt
+from engine.memory.folding.values import NOTHING
 from engine.memory.writing.model_proposals import read_proposals
 from engine.memory.writing.proposals import Proposal
 from engine.mixture import Mixture
 from engine.runtime.protocol import Finished, Request, Runtime, Sampling, Stop
-
-_MOST_TOKENS: Final = 384
-"""Of the answer: eight memories with their evidence."""
 
 
 class ModelProposer:
@@ -30,18 +29,10 @@ class ModelProposer:
 
         Raises: ScoringStopped, ContextOverflow, RuntimeFailed.
         """
-        asked = asset_path("memory", "proposing.md").read_text(encoding="utf-8").strip()
         expert = self._mixture.profile.route.default
         harness = replace(self._mixture.harness, thinking=False)
-        state = PromptState(
-            expert,
-            head(harness, self._runtime, expert, with_tools=False),
-            (),
-            (),
-            "\n\n".join((asked, "\n".join(sentences))),
-        )
-        prompt = build(state, harness, self._runtime, with_tools=False)
-        request = Request(prompt.tokens, _MOST_TOKENS, self._mixture.stacks[expert], Sampling(temperature=0.0))
+        prompt = writing_prompt(harness, self._runtime, expert, NOTHING, sentences)
+        request = Request(prompt, ANSWER_TOKENS, self._mixture.stacks[expert], Sampling(temperature=0.0))
         said = ""
         for piece in self._runtime.generate([request], self._stop):
             said += getattr(piece, "text", "")
