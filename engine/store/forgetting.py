@@ -21,6 +21,7 @@ the schema.
     memories.text, evidence, terms, slot, due_on    forgotten with all that they superseded
     recalled.line               the row is deleted with the memory, or with the turn that read it
     running_memory_lines.text, slot, due_on    of all epochs whose head is emptied; written anew from what is left
+    suggestions.key             the row is deleted where its turn is touched or its memory goes: a hash can be guessed
     memory_codes.code           deleted with the memory
     memory_vectors.vector       likewise
     memories_fts.terms          likewise, then optimized
@@ -37,7 +38,7 @@ Without words of anybody: ids, numbers, times, states, names of experts, tools, 
 the program's own.
 
     _sqlite_migrations.*, sqlite_sequence.*, canaries.*, canary_turns.*, conversation_modes.*, evaluations.*
-    forgetting.*, imports.*, interviews.*, memory_pauses.*, promotions.*, reminders_told.*, repairs.*, suggestions.*
+    forgetting.*, imports.*, interviews.*, memory_pauses.*, promotions.*, reminders_told.*, repairs.*
     suggestions_off.*
     conversations.conversation_id, profile, created_at, updated_at, leaf_turn_id
     turns.turn_id, conversation_id, parent_turn_id, state, created_at, closed_at, expert, route_reason, route_scores
@@ -56,6 +57,8 @@ the program's own.
     memory_vectors.memory_id
     recalled.turn_id, position, memory_id
     running_memory_lines.epoch_id, position, turn_id, kind, is_pinned
+    suggestions.suggestion_id, kind, memory_id, event_id, turn_id, facts, state, made_at, answered_at, after_turn_id
+    suggestions.is_counted
     adapter_sources.adapter_id, source_id
     jobs.job_id, request, kind, expert, schedule_kind, schedule, zone, begins_at, missed, missed_most, is_enabled
     jobs.created_by, created_at, next_due_at, planned_from_at, blocked_by
@@ -183,6 +186,10 @@ def _forget(connection: sqlite3.Connection, wanted: Wanted) -> Done:
     )
     counts["memories"] += len(scope.memories)
     _begin_views_anew(connection, scope, touched, counts)
+    connection.execute(
+        f"DELETE FROM suggestions WHERE turn_id IN {THESE} OR memory_id IN {THESE}",
+        [as_json(touched), as_json(scope.memories)],
+    )
     learned_from = frozenset(touched | corrected)
     connection.execute(
         f"UPDATE adapter_sources SET content_hash = '' WHERE source_id IN {THESE}", [as_json(learned_from)]

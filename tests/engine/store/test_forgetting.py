@@ -18,6 +18,8 @@ from engine.signals.keeping import KeptSignals
 from engine.store import Store
 from engine.store.forgetting import Done, ForgettingStore, Step
 from engine.store.notes import NoteStore
+from engine.store.suggestions import SuggestionStore
+from engine.suggestions.values import About, Candidate
 from engine.values import Answer, Attachment, CallRecord, Route
 from tests.engine.adapters.catalogued import named
 from tests.support.remnants import columns_with_tokens, files_with, files_with_tokens, tables
@@ -486,3 +488,13 @@ def test_the_hash_of_what_an_adapter_read_goes_with_the_turn(store: Store, say):
     record = catalogue.add(named("one"), [Source(turn.turn_id, "f" * 64), Source("t-other", "e" * 64)])
     forget(store, Wanted(turn.turn_id))
     assert set(catalogue.details(record.content_hash).sources) == {Source(turn.turn_id), Source("t-other", "e" * 64)}
+
+
+def test_what_was_suggested_because_of_it_goes_too(store: Store, say):
+    turn, other = say(SAID), say("What is a horse?")
+    suggestions = SuggestionStore(store.database)
+    for said in (turn, other):
+        one = suggestions.add(Candidate("habit", f"habit:{said.turn_id}", About(turn_id=said.turn_id), {}), NOW)
+        suggestions.answer(one.suggestion_id, "dismissed", NOW)
+    forget(store, Wanted(turn.turn_id, SPAN))
+    assert [one.about.turn_id for one in suggestions.page()] == [other.turn_id]
