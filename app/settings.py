@@ -34,8 +34,9 @@ class Settings:
     theme: str = ""
     """"dark" or "light"; empty is dark in the terminal and follows the system in the browser."""
     embedder: str = ""
-    """GGUF file of the embedder that finds memories by their meaning; empty is the one that comes with the program,
-    which reads English. With another one all memories are embedded anew in the background."""
+    """GGUF file of the embedder that finds memories by their meaning, by its path or its name in the models folder of
+    the home; empty is the one that comes with the program, which reads English. With another one all memories are
+    embedded anew in the background."""
     hub: str = ""
     """Address of the model hub or its mirror; empty is the variable HF_ENDPOINT, or the hub itself."""
     suggestions_a_day: int = 3

@@ -112,9 +112,9 @@ def open_client(
         runtime = engine_child(paths)
         stack.callback(runtime.close)
         tools = stack.enter_context(closing(HomeTools(paths, store.database)))
-        plan = load_plan(profile, base, settings)
+        plan = load_plan(profile, base, settings, paths.models)
         hidden = stack.enter_context(OffTheRecord())
-        memories = open_memories(store, runtime, settings)
+        memories = open_memories(store, runtime, settings, paths.models)
         built = build_agent(
             runtime,
             store,
@@ -150,27 +150,33 @@ def engine_child(paths: Paths) -> ChildRuntime:
     return ChildRuntime(memory_bytes=limit, quarantine=Quarantine(paths.quarantine))
 
 
-def load_plan(profile: Profile, base: Path, settings: Settings) -> LoadPlan:
+def load_plan(profile: Profile, base: Path, settings: Settings, models: Path | None = None) -> LoadPlan:
+    """`models`: the folder of the home's models, where the file of an embedder may lie."""
     return LoadPlan(
         base=str(base),
         context_tokens=profile.context_tokens,
         pool_tokens=2 * profile.context_tokens,
         threads=settings.threads,
         draft_tokens=WHERE_IT_PAYS,
-        embedder=str(embedder_file(settings)),
+        embedder=str(embedder_file(settings, models)),
     )
 
 
-def embedder_file(settings: Settings) -> Path:
-    return Path(settings.embedder).expanduser() if settings.embedder else asset_path("embedder", _EMBEDDER)
+def embedder_file(settings: Settings, models: Path | None = None) -> Path:
+    """The one that is set, by its path or its name in `models`; else the one that comes with the program."""
+    if not settings.embedder:
+        return asset_path("embedder", _EMBEDDER)
+    named = Path(settings.embedder).expanduser()
+    in_models = None if models is None else models / settings.embedder
+    return in_models if in_models is not None and in_models.is_file() else named
 
 
-def open_memories(store: Store, runtime: Runtime, settings: Settings) -> KeptMemories:
+def open_memories(store: Store, runtime: Runtime, settings: Settings, models: Path | None = None) -> KeptMemories:
     """What is remembered, for all who need it in this process: it holds an index in memory, so there must be one only.
 
     Raises: ModelMissing, BadModelFile for an embedder that is none; StoreProblem.
     """
-    embedder = RuntimeEmbedder(embedder_file(settings), runtime.embed)
+    embedder = RuntimeEmbedder(embedder_file(settings, models), runtime.embed)
     return KeptMemories(store, embedder, rules=rules_from(settings.memory))
 
 

@@ -116,7 +116,7 @@ def _measured(paths: Paths, settings: Settings, profile: Profile, base: Path) ->
     """Load the base as the chat would, say where it runs, and measure it."""
     runtime = engine_child(paths)
     try:
-        info, _, short = ladder.load(runtime, load_plan(profile, base, settings))
+        info, _, short = ladder.load(runtime, load_plan(profile, base, settings, paths.models))
         yield ok("backend", f"{info.backend}: {info.backend_reason}")
         if short:
             yield warning("fit", short, "Close other programs, or choose a smaller base or context.")

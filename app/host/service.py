@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from typing import Final, TypeVar
 
 from app.adapters.shelf import StoreShelf
@@ -70,12 +71,14 @@ class Service(StoreLibrary):
         self.suggestion_shelf = StoredSuggestions(paths, store)
         self.feed = Feed()
         self.runtime: ChildRuntime = engine_child(paths)
-        self.kept_memories = open_memories(store, self.runtime, settings)
+        self.kept_memories = open_memories(store, self.runtime, settings, paths.models)
         self.memories = StoredMemories(self.kept_memories, store, self)
         self.interview_shelf = StoredInterview(store, self.kept_memories)
         self._wanted = profile_name or settings.profile
         self._loaded: Loaded | None = None
         self._stop_idle = threading.Event()
+        self._checked_on: date | None = None
+        """The day on which memories were held against the world last."""
         self._last_turn: tuple[str, float] | None = None
         """Conversation and time of the last turn that closed, until idle work has been done for it."""
 
@@ -158,8 +161,8 @@ class Service(StoreLibrary):
         return self.queue.submit(_MANAGEMENT, work)
 
     def idle(self) -> None:
-        """Write the summaries that a next turn would wait for, then the vectors that memories lack; ends as soon as
-        anybody wants something."""
+        """Write the summaries that a next turn would wait for, then the vectors that memories lack, and check these;
+        ends as soon as anybody wants something."""
         last, current = self._last_turn, self._loaded
         if last is None or current is None or self.queue.is_busy:
             return
@@ -169,6 +172,7 @@ class Service(StoreLibrary):
         with suppress(RuntimeFailed, StoreProblem):  # tried again after the next turn
             while not stop.is_set() and self.kept_memories.embed_some():
                 pass
+            self._check_memories()
 
     def is_quiet(self, seconds: float) -> bool:
         """Whether a turn has closed, nothing has happened for so long since, and idle work is due."""
@@ -190,6 +194,13 @@ class Service(StoreLibrary):
         self.runtime.close()  # a base that is still being loaded takes no notice of a stop
         self.queue.wait()
         self.off_record.close()
+
+    def _check_memories(self) -> None:
+        """Once a day: a plan whose day is over is believed no more. Raises: StoreProblem."""
+        now = datetime.now().astimezone()
+        if now.date() != self._checked_on:
+            self.kept_memories.check(now.astimezone(UTC), now.date())
+            self._checked_on = now.date()
 
     def _forget(self, wanted: Wanted) -> Forgotten:
         self._stop_idle.set()
@@ -215,7 +226,7 @@ class Service(StoreLibrary):
     def _load(self, name: str) -> Loaded:
         profile = load_chosen_profile(self.paths, name)
         base = find_base(profile, self.paths)
-        plan = load_plan(profile, base, self.settings)
+        plan = load_plan(profile, base, self.settings, self.paths.models)
         built = build_agent(
             self.runtime,
             self.store,

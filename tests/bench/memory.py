@@ -1,10 +1,11 @@
 """Whether memory finds what was told, leaves out what holds no more, keeps nothing that is not of the user, and is
 quick among a hundred thousand.
 
-`python -m tests.bench.memory [--json] [--quick] [--arm ARM] [--seed N] [--locomo PATH]`. With the embedder that comes
-with the program, which reads no Chinese. The LoCoMo conversations are not part of the project: name their file, or set
-MACARON_LOCOMO; without it what needs them says so. `--quick` takes one of them, few memories and a short conversation.
-The arms: locomo, sets, updates, pollution, folding, scale.
+`python -m tests.bench.memory [--json] [--quick] [--arm ARM] [--seed N] [--locomo PATH] [--embedder FILE]`. With the
+embedder that comes with the program, which reads no Chinese, or another: `--arm sets --embedder bge-m3-Q8_0.gguf`. The
+LoCoMo conversations are not part of the project: name their file, or set MACARON_LOCOMO; without it what needs them
+says so. `--quick` takes one of them, few memories and a short conversation. The arms: locomo, sets, updates, pollution,
+folding, scale.
 """
 
 import os
@@ -197,9 +198,12 @@ def scale_figures(times: memory_scale.Times) -> tuple[dict[str, Figure], list[Ro
     return figures, [row]
 
 
-def make_report(arms: Sequence[str], locomo: Path | None, *, is_quick: bool, seed: int) -> Report:
+def make_report(
+    arms: Sequence[str], locomo: Path | None, *, is_quick: bool, seed: int, file: Path | None = None
+) -> Report:
+    """`file`: of another embedder than the one that comes with the program."""
     figures, tables = dict[str, Figure](), dict[str, list[Row]]()
-    with _embedder(arms) as embedder:
+    with _embedder(arms, file) as embedder:
         if "locomo" in arms and locomo is not None and embedder is not None:
             told = read_locomo(locomo)[: 1 if is_quick else None]
             taken, tables["LoCoMo, evidence recall"] = locomo_figures(told, embedder)
@@ -230,7 +234,7 @@ def make_report(arms: Sequence[str], locomo: Path | None, *, is_quick: bool, see
         "memory",
         [(goal, figures.get(name) or missing(_reason(name, arms, locomo))) for name, goal in GOALS.items()],
         {title: rows for title, rows in tables.items() if rows},
-        notes={"embedder": OfflineEmbedder.name},
+        notes={"embedder": embedder.name if embedder is not None else "none"},
     )
 
 
@@ -249,11 +253,11 @@ def _own_sets(embedder: Embedder, tables: dict[str, list[Row]]) -> dict[str, Fig
 
 
 @contextmanager
-def _embedder(arms: Sequence[str]) -> Iterator[OfflineEmbedder | None]:
+def _embedder(arms: Sequence[str], file: Path | None) -> Iterator[OfflineEmbedder | None]:
     if set(arms) == {"scale"}:
         yield None
         return
-    embedder = OfflineEmbedder()
+    embedder = OfflineEmbedder(file)
     try:
         yield embedder
     finally:
@@ -281,12 +285,16 @@ def main(words: Sequence[str]) -> int:
     parser = report.arguments("memory", "Recall, updates and speed of long-term memory.")
     parser.add_argument("--arm", choices=ARMS, help="only this part")
     parser.add_argument("--locomo", type=Path, help=f"the LoCoMo conversations; default: ${LOCOMO_PLACE}")
+    parser.add_argument("--embedder", type=Path, help="GGUF file of another embedder, such as a multilingual one")
     options = parser.parse_args(words)
     place = options.locomo or (Path(os.environ[LOCOMO_PLACE]) if os.environ.get(LOCOMO_PLACE) else None)
     if place is not None and not place.exists():
         parser.error(f"there is no file {place}")
+    if options.embedder is not None and not options.embedder.is_file():
+        parser.error(f"there is no file {options.embedder}")
     arms = ARMS if options.arm is None else (options.arm,)
-    report.show(make_report(arms, place, is_quick=options.quick, seed=options.seed), as_json=options.json)
+    made = make_report(arms, place, is_quick=options.quick, seed=options.seed, file=options.embedder)
+    report.show(made, as_json=options.json)
     return 0
 
 

@@ -16,6 +16,7 @@ from engine.memory.codes import Vectors
 from engine.memory.concepts import NO_CONCEPTS
 from engine.memory.embedding import Embedder
 from engine.memory.keeping import KeptMemories, Spoken, is_known
+from engine.memory.runtime_embedder import RuntimeEmbedder
 from engine.memory.values import Draft
 from engine.memory.words import expression, index_terms, query_terms
 from engine.runtime.embedder import Embedder as NativeEmbedder
@@ -28,18 +29,14 @@ _NO_LIMIT: Final = 1_000_000
 
 
 class OfflineEmbedder:
-    """The one that comes with the program. What it has embedded once it does not embed again."""
+    """The one that comes with the program, or another. What it has embedded once it does not embed again."""
 
-    name = "all-MiniLM-L6-v2-Q8_0"
-    is_multilingual = False
-
-    def __init__(self, threads: int = 2) -> None:
-        self._native = NativeEmbedder(str(asset_path("embedder", "all-MiniLM-L6-v2-Q8_0.gguf")), threads)
+    def __init__(self, file: Path | None = None, threads: int = 2) -> None:
+        file = file or asset_path("embedder", "all-MiniLM-L6-v2-Q8_0.gguf")
+        self._native = NativeEmbedder(str(file), threads)
+        read = RuntimeEmbedder(file, self._native.embed)
+        self.name, self.dimensions, self.is_multilingual = file.stem, read.dimensions, read.is_multilingual
         self._known: dict[str, Vectors] = {}
-
-    @property
-    def dimensions(self) -> int:
-        return self._native.dimensions
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         new = list(dict.fromkeys(text for text in texts if text not in self._known))

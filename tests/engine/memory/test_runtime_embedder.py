@@ -46,3 +46,10 @@ def test_a_file_that_is_no_embedder_is_refused(tmp_path: Path):
     wrong.write_bytes(b"GGUF" + bytes(20))
     with pytest.raises(BadModelFile):
         RuntimeEmbedder(wrong, unloaded)
+
+
+def test_another_one_is_named_by_its_path_or_its_name_in_the_models_folder(tmp_path: Path):
+    (tmp_path / "own.gguf").write_bytes(b"")
+    assert embedder_file(Settings(embedder="own.gguf"), tmp_path) == tmp_path / "own.gguf"
+    assert embedder_file(Settings(embedder="/elsewhere/own.gguf"), tmp_path) == Path("/elsewhere/own.gguf")
+    assert embedder_file(Settings(embedder="~/other.gguf"), tmp_path) == Path.home() / "other.gguf"
