@@ -57,6 +57,7 @@ GOALS: Final = {
         Goal("folding_prompt_drift", "of prompt tokens a turn, last tenth from first", "<=0.10"),
         Goal("folding_read_drift", "of prompt tokens read anew a turn, last tenth from first", "<=0.10"),
         Goal("folding_line_faults", "lines of running memories that their turn does not bear out", "<=0"),
+        Goal("question_embedding_ms", "ms to embed a question, median", "reported"),
         Goal("search_p95_ms", "ms, without the question's embedding", "<=10"),
         Goal("write_p95_ms", "ms, without the text's embedding", "<=50"),
     )
@@ -66,6 +67,7 @@ _OF_ARM: Final = {
     "sets": (
         *(f"{name}_{one}" for name in ("recall5", "hybrid_lead", "known_share", "written_share") for one in LANGUAGES),
         "absent_taken_for_known",
+        "question_embedding_ms",
     ),
     "updates": ("stale_returned", "fresh_missing"),
     "pollution": ("pollution_junk_share", "pollution_facts_stored", "pollution_changed"),
@@ -210,6 +212,8 @@ def make_report(
             figures |= taken
         if "sets" in arms and embedder is not None:
             figures |= _own_sets(embedder, tables)
+            took = embedder.embed_ms([one.text for language in LANGUAGES for one in read_set(language).questions])
+            figures["question_embedding_ms"] = Figure(float(np.median(took)), len(took), _spread(took))
         if "updates" in arms and embedder is not None:
             done = [updated(update, embedder) for language in LANGUAGES for update in read_set(language).updates]
             taken, tables["updates"] = update_figures(done)
