@@ -1,10 +1,10 @@
 """Open the adapters of a home, for verbs that run no model."""
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
 from app.adapters.shelf import StoreShelf
-from app.host.address import read_address
+from app.host.reaching import reached_host
 from app.opening import open_store
 from app.paths import Paths
 from engine.adapters.catalogue import Catalogue
@@ -17,15 +17,11 @@ def open_shelf(paths: Paths) -> Iterator[AdapterShelf]:
 
     Raises: HomeBusy, StoreProblem.
     """
-    if read_address(paths) is not None:
-        # Only now: HTTP takes longer to load than a list takes to show.
-        from app.adapters.remote import RemoteShelf
-        from app.host.connection import HostConnection
-        from app.host.starting import find_host
+    with reached_host(paths) as connection:
+        if connection is not None:
+            from app.adapters.remote import RemoteShelf
 
-        if (host := find_host(paths)) is not None:
-            with closing(RemoteShelf(HostConnection(paths, host))) as shelf:
-                yield shelf
+            yield RemoteShelf(connection)
             return
     with open_store(paths) as store:
         yield StoreShelf(Catalogue(store.database), paths.adapters)

@@ -1,9 +1,9 @@
 """Who forgets in a home, for verbs that run no model."""
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
-from app.host.address import read_address
+from app.host.reaching import reached_host
 from app.opening import open_store
 from app.paths import Paths
 from engine.forgetting import Forgotten, Wanted
@@ -16,15 +16,11 @@ def open_forgetter(paths: Paths) -> Iterator[Forgetter]:
 
     Raises: HomeBusy, StoreProblem.
     """
-    if read_address(paths) is not None:
-        # Only now: HTTP takes longer to load than a list takes to show.
-        from app.forgetting.remote import RemoteForgetting
-        from app.host.connection import HostConnection
-        from app.host.starting import find_host
+    with reached_host(paths) as connection:
+        if connection is not None:
+            from app.forgetting.remote import RemoteForgetting
 
-        if (host := find_host(paths)) is not None:
-            with closing(HostConnection(paths, host)) as connection:
-                yield RemoteForgetting(connection)
+            yield RemoteForgetting(connection)
             return
     from app.forgetting.forgetting import Forgetting
 

@@ -5,7 +5,7 @@ from contextlib import closing, contextmanager
 
 from app.harness.home_tools import HomeTools
 from app.harness.tool_shelf import StoredTools
-from app.host.address import read_address
+from app.host.reaching import reached_host
 from app.opening import open_store
 from app.paths import Paths
 from ui.tool_shelf import ToolShelf
@@ -14,15 +14,11 @@ from ui.tool_shelf import ToolShelf
 @contextmanager
 def open_tools(paths: Paths) -> Iterator[ToolShelf]:
     """From the host where one runs, else from the home's own store. Raises: HomeBusy, StoreProblem, UsageProblem."""
-    if read_address(paths) is not None:
-        # Only now: HTTP takes longer to load than a list takes to show.
-        from app.harness.remote import RemoteTools
-        from app.host.connection import HostConnection
-        from app.host.starting import find_host
+    with reached_host(paths) as connection:
+        if connection is not None:
+            from app.harness.remote import RemoteTools
 
-        if (host := find_host(paths)) is not None:
-            with closing(HostConnection(paths, host)) as connection:
-                yield RemoteTools(connection)
+            yield RemoteTools(connection)
             return
     with open_store(paths) as store, closing(HomeTools(paths, store.database)) as tools:
         yield StoredTools(tools)

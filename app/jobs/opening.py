@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
-from app.host.address import read_address
+from app.host.reaching import reached_host
 from app.jobs.runner import system_clock
 from app.jobs.shelf import StoredJobs
 from app.opening import open_store
@@ -15,15 +15,11 @@ from ui.job_shelf import JobShelf
 @contextmanager
 def open_jobs(paths: Paths) -> Iterator[JobShelf]:
     """From the host where one runs, else from the home's own store. Raises: HomeBusy, StoreProblem."""
-    if read_address(paths) is not None:
-        # Only now: HTTP takes longer to load than a list takes to show.
-        from app.host.connection import HostConnection
-        from app.host.starting import find_host
-        from app.jobs.remote import RemoteJobs
+    with reached_host(paths) as connection:
+        if connection is not None:
+            from app.jobs.remote import RemoteJobs
 
-        if (host := find_host(paths)) is not None:
-            with closing(RemoteJobs(HostConnection(paths, host))) as shelf:
-                yield shelf
+            yield RemoteJobs(connection)
             return
     with open_store(paths) as store:
         yield StoredJobs(KeptJobs(store.database), system_clock)

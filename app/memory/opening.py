@@ -1,9 +1,9 @@
 """Open the memories of a home, for verbs that run no model."""
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
-from app.host.address import read_address
+from app.host.reaching import reached_host
 from app.memory.shelf import StoredMemories
 from app.opening import open_store
 from app.paths import Paths
@@ -20,15 +20,11 @@ def open_memory_shelf(paths: Paths) -> Iterator[MemoryShelf]:
 
     Raises: HomeBusy, StoreProblem, UsageProblem.
     """
-    if read_address(paths) is not None:
-        # Only now: HTTP takes longer to load than a list takes to show.
-        from app.host.connection import HostConnection
-        from app.host.starting import find_host
-        from app.memory.remote import RemoteMemories
+    with reached_host(paths) as connection:
+        if connection is not None:
+            from app.memory.remote import RemoteMemories
 
-        if (host := find_host(paths)) is not None:
-            with closing(HostConnection(paths, host)) as connection:
-                yield RemoteMemories(connection)
+            yield RemoteMemories(connection)
             return
     rules = rules_from(load_settings(paths.settings).memory)
     from app.forgetting.forgetting import Forgetting
