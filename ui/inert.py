@@ -6,6 +6,7 @@ character that turns the order of what is read. Markup is not its affair: whoeve
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 MAX_SEQUENCE_CHARACTERS = 2048
 """A longer control string is no longer taken for one: only its first characters go and the rest is shown."""
@@ -49,6 +50,12 @@ def display_line(text: str, max_cells: int | None = None) -> str:
 def cell_width(text: str) -> int:
     """Terminal cells that `text` takes: wide East Asian characters take two, combining ones none."""
     return sum(_character_width(character) for character in text)
+
+
+def aligned(facts: Sequence[tuple[str, str]]) -> list[str]:
+    """(what, value) a line, with the values below one another."""
+    width = max((cell_width(what) for what, _ in facts), default=0)
+    return [f"{what}{' ' * (width - cell_width(what))}  {value}" for what, value in facts]
 
 
 def _character_width(character: str) -> int:

@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from engine.adapters.records import AdapterDetails
 from ui.adapter_changes import Change
 from ui.adapter_lines import detail_lines, facts, short
-from ui.inert import cell_width, display_line
+from ui.inert import aligned, display_line
 from ui.strings import say
 from ui.terminal.keys import Keymap, binding, foot
 from ui.terminal.line import Line
@@ -27,13 +27,6 @@ CHANGING_FOOT: Final = (
     ("adapters.rollback", "foot.rollback"),
     ("adapters.remove", "foot.remove"),
 )
-
-
-def fact_lines(details: AdapterDetails, language: str) -> list[str]:
-    """What it is, one fact a line, with the values below one another."""
-    found = facts(details.record, language)
-    width = max(cell_width(what) for what, _ in found)
-    return [f"{what}{' ' * (width - cell_width(what))}  {value}" for what, value in found]
 
 
 class AdapterScreen(ModalScreen[Change | None]):
@@ -53,7 +46,7 @@ class AdapterScreen(ModalScreen[Change | None]):
         with Vertical(classes="panel"):
             yield Line(f"{short(record.content_hash)} · {display_line(record.expert)}", classes="title")
             with VerticalScroll():
-                yield Line("\n".join(fact_lines(self._details, self._language)))
+                yield Line("\n".join(aligned(facts(self._details.record, self._language))))
                 yield Line("\n" + say("adapters.screen.history", self._language), classes="title")
                 yield Line(known or say("adapters.screen.nothing_more", self._language))
             yield Line(foot(keys, self._keymap, self._language), classes="keys")

@@ -8,7 +8,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 
 from engine.memory.values import MemoryDetails
-from ui.inert import cell_width
+from ui.inert import aligned
 from ui.memory_changes import Change
 from ui.memory_lines import facts, passages, text_line
 from ui.strings import say
@@ -29,13 +29,6 @@ CHANGING_FOOT: Final = (
 )
 
 
-def fact_lines(details: MemoryDetails, language: str) -> list[str]:
-    """What it is, one fact a line, with the values below one another."""
-    found = facts(details, language)
-    width = max(cell_width(what) for what, _ in found)
-    return [f"{what}{' ' * (width - cell_width(what))}  {value}" for what, value in found]
-
-
 class MemoryScreen(ModalScreen[Change | None]):
     BINDINGS: ClassVar[list[BindingType]] = CHANGING
     help_topic = "memory"
@@ -52,7 +45,7 @@ class MemoryScreen(ModalScreen[Change | None]):
             yield Line(say("memory.title", self._language), classes="title")
             with VerticalScroll():
                 yield Line(text_line(self._details.memory, self._language, None) + "\n")
-                yield Line("\n".join(fact_lines(self._details, self._language)))
+                yield Line("\n".join(aligned(facts(self._details, self._language))))
                 for heading, text in passages(self._details, self._language):
                     yield Line("\n" + heading, classes="title")
                     yield Line(text)
