@@ -134,15 +134,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     target = options.out or Path(__file__).parent / "recordings" / f"{options.scene}.cast"
     with tempfile.TemporaryDirectory(prefix="recording-") as folder:
         tmux = ["tmux", "-u", "-f", "/dev/null", "-S", str(Path(folder, "socket"))]
-        environment = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+        # By its own name, so that no path of the machine is on the screen.
+        program = Path(folder, "macaron")
+        program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m app "$@"\n', encoding="utf-8")
+        program.chmod(0o700)
+        environment = {
+            **os.environ,
+            "TERM": "xterm-256color",
+            "LC_ALL": "C.UTF-8",
+            "PATH": os.pathsep.join((folder, os.environ.get("PATH", ""))),
+            "MACARON_HOME": str(Path(folder, "home")),
+        }
         shell = "PS1='$ ' exec bash --norc --noprofile"
         subprocess.run(
             [*tmux, "new-session", "-d", "-x", str(COLUMNS), "-y", str(ROWS), shell], check=True, env=environment
         )
         recording = Recording(tmux)
         try:
-            program, home = f"{shlex.quote(sys.executable)} -m app", shlex.quote(str(Path(folder, "home")))
-            recording.command(f'macaron() {{ {program} "$@"; }}; export MACARON_HOME={home}', 5)
             if options.scene == "lesson":
                 record_lesson(options.minutes, recording)
             else:
@@ -150,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             recording.command("macaron serve --stop", ANSWER_S)
         finally:
             run(tmux, "kill-server")
-            recording.write(target, f"macaron: {options.scene}")
+    recording.write(target, f"macaron: {options.scene}")
     print(target)
 
 
