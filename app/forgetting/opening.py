@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from app.host.reaching import reached_host
 from app.opening import open_store
 from app.paths import Paths
-from engine.forgetting import Forgotten, Wanted
 from ui.forgetting import Forgetter
 
 
@@ -26,12 +25,3 @@ def open_forgetter(paths: Paths) -> Iterator[Forgetter]:
 
     with open_store(paths) as store:
         yield Forgetting(paths, store)
-
-
-def forget_memory(paths: Paths, memory_id: int) -> Forgotten:
-    """With all that it superseded, the words that it was written from, and all that was learned from them.
-
-    Raises: UnknownName, ConversationBusy, HomeBusy, DiskFull, StoreProblem, AgentError.
-    """
-    with open_forgetter(paths) as forgetter:
-        return forgetter.forget(Wanted(memory_id=memory_id))
